@@ -1,24 +1,29 @@
-"""A dictionary of limited size."""
+"""A dictionary and a set of limited size."""
 
 from collections import OrderedDict
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
+_set = OrderedDict.__setitem__  # `super()` would take as long as the rest
+
 
 class LruDict(OrderedDict[Key, Value]):
     """Keeps at most `max_size` entries. The one that was set or touched longest ago is dropped first."""
+
+    __slots__ = ("_max_size",)
 
     def __init__(self, max_size: int) -> None:
         super().__init__()
         self._max_size = max_size
 
     def __setitem__(self, key: Key, value: Value) -> None:
-        if key in self:
+        size = len(self)
+        _set(self, key, value)
+        if len(self) == size:
             self.move_to_end(key)
-        OrderedDict.__setitem__(self, key, value)  # `super()` would take as long as the rest
-        if len(self) > self._max_size:
+        elif size >= self._max_size:
             self.popitem(last=False)
 
     def touch(self, key: Key) -> Value | None:
@@ -27,3 +32,23 @@ class LruDict(OrderedDict[Key, Value]):
         if value is not None:
             self.move_to_end(key)
         return value
+
+
+class RecentKeys(Generic[Key]):
+    """Remembers at least the newest `size` keys, and never more than twice as many."""
+
+    __slots__ = ("_newest", "_older", "_size")
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._newest: set[Key] = set()
+        self._older: set[Key] = set()
+
+    def add(self, key: Key) -> bool:
+        """Remember a key. Return False if it was known."""
+        if key in self._newest or key in self._older:
+            return False
+        self._newest.add(key)
+        if len(self._newest) >= self._size:
+            self._older, self._newest = self._newest, set()
+        return True

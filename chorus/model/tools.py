@@ -80,8 +80,11 @@ AGENT_TOOLS = frozenset(name for name, tool in TOOLS.items() if tool.starts_agen
 PATH_KEYS = tuple(dict.fromkeys(tool.path_key for tool in TOOLS.values() if tool.path_key))
 
 
+_ANYWHERE = WriteScope.ANYWHERE  # a name for the member: the attribute lookup takes longer than the rest
+
+
 def write_scope_of(tool: str) -> WriteScope:
-    return WRITE_SCOPES.get(tool, WriteScope.ANYWHERE)
+    return WRITE_SCOPES.get(tool, _ANYWHERE)
 
 
 def find_tool(name: str) -> Tool:

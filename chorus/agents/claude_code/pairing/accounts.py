@@ -36,14 +36,25 @@ _STREAM = Source.STREAM
 # How the client says that the user interrupted a turn.
 _INTERRUPTED = "aborted"
 INTERRUPTED = "interrupted"
-# The fields of `Tokens` in a message's usage, and in a list by model.
-_TOKEN_NAMES = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+# The fields of `Tokens` in a list by model.
 _CAMEL_TOKEN_NAMES = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
 
 def read_tokens(usage: Mapping[str, Any]) -> Tokens:
     """Read how many tokens were used, in either spelling of the fields; a missing field counts as 0."""
-    found = map(usage.get, _CAMEL_TOKEN_NAMES if "inputTokens" in usage else _TOKEN_NAMES)
+    get = usage.get
+    if "inputTokens" in usage:
+        found = [get(name) for name in _CAMEL_TOKEN_NAMES]
+    else:
+        found = [
+            get("input_tokens"),
+            get("output_tokens"),
+            get("cache_read_input_tokens"),
+            get("cache_creation_input_tokens"),
+        ]
+    read, written, cached, stored = found
+    if type(read) is type(written) is type(cached) is type(stored) is int:
+        return Tokens(read, written, cached, stored)
     return Tokens(*[number if type(number) is int else 0 for number in found])
 
 
@@ -84,10 +95,8 @@ def count_answer(state: PairingState, event: Assistant, context: EventContext) -
     session, message = context.session, event.message_id
     if event.usage is None or message is None or event.model == _CLIENT_MODEL:
         return None
-    key = (context.source, message)
-    if key in session.counted:
+    if not state.counted.add((session, context.source, message)):
         return None
-    session.counted[key] = True
     turn = state.turn_of(event, session)
     return ModelAnswered(
         session.id, turn.id if turn else None, context.agent, message, event.model, read_tokens(event.usage)
@@ -103,7 +112,8 @@ def write_text(event: Assistant, context: EventContext, text: str) -> TextWritte
     text = text.strip()
     if not text or (streamed and streamed.strip() == text):
         return None
-    return TextWritten(session.id, _id(session.turns.current), text + "\n")
+    turn = session.turns.current
+    return TextWritten(session.id, turn.id if turn is not None else None, text + "\n")
 
 
 def on_partial(state: PairingState, event: Partial, context: EventContext) -> list[Outcome]:
@@ -131,12 +141,12 @@ def report_result(
     error = _describe_failure(event)
     reason = event.terminal_reason or event.stop_reason or event.subtype or "completed"
     # Largest context among the models: that of the main agent.
-    window = max(_numbers(event.by_model, "contextWindow"), default=None)
-    costs = _numbers(event.by_model_since, "costUSD")
+    windows = _numbers(event.by_model, "contextWindow") if event.by_model else ()
+    costs = _numbers(event.by_model_since, "costUSD") if event.by_model_since else ()
     return TurnReported(
         context.session.id, turn, answer if error is None else None, error, reason, tokens,
         float(sum(costs)) if costs else None, event.cost, event.duration_ms, event.api_ms, event.steps,
-        int(window) if window is not None else None,
+        int(max(windows)) if windows else None,
     )  # fmt: skip
 
 
@@ -197,11 +207,13 @@ def _describe_failure(event: Result) -> str | None:
     return said or subtype or event.stop_reason or "unknown error"
 
 
-def _numbers(by_model: Mapping[str, Any] | None, name: str) -> list[int | float]:
+def _numbers(by_model: Mapping[str, Any], name: str) -> list[int | float]:
     """Return a number of each model that has it."""
-    usages = by_model.values() if by_model else ()
-    found = [usage.get(name) for usage in usages if isinstance(usage, dict)]
-    return [number for number in found if isinstance(number, int | float)]
+    return [
+        number
+        for usage in by_model.values()
+        if isinstance(usage, dict) and isinstance(number := usage.get(name), (int, float))
+    ]
 
 
 def _id(turn: Turn | None) -> TurnId | None:

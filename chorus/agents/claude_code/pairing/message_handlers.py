@@ -86,7 +86,8 @@ def on_assistant(state: PairingState, event: Assistant, context: EventContext) -
         elif isinstance(block, _NOT_UNDERSTOOD):
             _count_block(state, "assistant", block)
     if event.stop_reason in _LAST_REASONS:
-        outcomes += _report_last_text(state, event, context, blocks)
+        if event.source is _TRANSCRIPT and context.agent is None:
+            outcomes += _report_last_text(state, event, context, blocks)
         lead_text.clear()
     return outcomes
 
@@ -101,7 +102,7 @@ def _report_last_text(
 ) -> list[Outcome]:
     """Report the last text of a turn in a transcript: the answer, or why it failed."""
     texts = [block.text for block in blocks if type(block) is Text]
-    if event.source is not _TRANSCRIPT or context.agent is not None or not texts:
+    if not texts:
         return []
     turn = state.turn_of(event, context.session)
     failed = event.error is not None or event.api_error is True

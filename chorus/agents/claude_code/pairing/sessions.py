@@ -68,7 +68,7 @@ class LeadText:
         return self.text if same or not self.has_result else None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)  # two contexts are never the same session
 class SessionContext:
     """What pairing remembers of one session."""
 
@@ -83,9 +83,6 @@ class SessionContext:
     transcript_prompt: TurnId | None = None  # of the newest message in its transcript
     mode: str | None = None  # the permission mode reported last
     written: str = ""  # the text of the unfinished block, as it was streamed
-    counted: LruDict[tuple[Source, str], bool] = field(  # messages of the model
-        default_factory=lambda: LruDict(MAX_AGENTS_PER_SESSION)
-    )
     # Rejected calls, until the turn's result tells whether they were denied or interrupted.
     rejected: set[ToolUseId] = field(default_factory=set)
 

@@ -17,11 +17,13 @@ from chorus.agents.claude_code.pairing.sessions import (
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.agents.interface import Source
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
-from chorus.model.lru import LruDict
+from chorus.model.lru import LruDict, RecentKeys
 from chorus.model.outcomes import BackgroundTaskEnded, Outcome, TurnStarted
 
 # Events that start or end something (init, result, message), remembered by uuid so that repeats are ignored.
 MAX_BOUNDARIES = 8192
+# Messages of the model whose tokens were counted. All events of one message come close together.
+MAX_COUNTED = 1024
 # Ended background tasks, by id.
 MAX_TASKS = 4096
 # Unanswered control requests. The client asks one at a time; hooks ask a few per call.
@@ -61,22 +63,21 @@ class PairingState:
         self._pending: LruDict[tuple[SessionId | None, AgentId | None, TurnId | None], deque[ShownCall]] = (
             LruDict(MAX_AGENTS_PER_SESSION)
         )
-        self._boundaries: LruDict[str, bool] = LruDict(MAX_BOUNDARIES)
-        self._ended_tasks: LruDict[str, bool] = LruDict(MAX_TASKS)
+        self._boundaries: RecentKeys[str] = RecentKeys(MAX_BOUNDARIES)
+        # Messages of the model by session and source.
+        self.counted: RecentKeys[tuple[SessionContext, Source, str]] = RecentKeys(MAX_COUNTED)
+        self._ended_tasks: RecentKeys[str] = RecentKeys(MAX_TASKS)
 
     def count(self, counter: Counter[str], kind: str) -> None:
         counter[kind if kind in counter or len(counter) < MAX_KINDS else "other"] += 1
 
     def is_repeat(self, event: Known) -> bool:
         """Whether this very event was handled before. Remembers it."""
-        return event.uuid is not None and self.is_known(event.uuid)
+        return event.uuid is not None and not self._boundaries.add(event.uuid)
 
     def is_known(self, key: str) -> bool:
         """Whether something with this key was handled before. Remembers it."""
-        if key in self._boundaries:
-            return True
-        self._boundaries[key] = True
-        return False
+        return not self._boundaries.add(key)
 
     def set_hooked(self, session: SessionContext) -> None:
         """Remember that hooks tell when a call of this session starts.
@@ -195,9 +196,8 @@ class PairingState:
 
     def end_task(self, session: SessionId | None, task: str, call: ToolUseId | None) -> list[Outcome]:
         """Handle the end of a background task. Only the first report of it counts."""
-        if task in self._ended_tasks:
+        if not self._ended_tasks.add(task):
             return []
-        self._ended_tasks[task] = True
         return [BackgroundTaskEnded(session, call, task)]
 
 

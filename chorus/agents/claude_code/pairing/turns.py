@@ -131,7 +131,7 @@ class Turns:
 
     def ensure_running(self) -> Turn | None:
         """Start a turn if none is running, because the agent works. Return it, or None."""
-        return None if self.is_running else self._start_next()
+        return None if self._running else self._start_next()
 
     def start_queued(self) -> Turn | None:
         """Start the turn of a queued message, because the agent works: older streams have one init in all."""
