@@ -11,6 +11,7 @@ from enum import Enum
 from chorus.changes.diff import hunks
 from chorus.model.action import Action
 from chorus.model.commits.commit_message import SUBJECT_LENGTH, shorten
+from chorus.model.commits.commit_subject import change_phrase
 from chorus.model.tools import COMMAND_KEY
 from chorus.text.sanitize import printable
 
@@ -73,11 +74,11 @@ def summarise(action: Action, files: Sequence[FileChange]) -> str:
 
 
 def first_words(lead_text: str | None) -> str | None:
-    """The first line that has a word in it, without its Markdown."""
+    """The first line that has a word in it, without its Markdown: what is done, if it says that."""
     for line in (lead_text or "").splitlines():
-        text = shorten(_MARKDOWN.sub("", line.strip()).rstrip(" :"))
+        text = _MARKDOWN.sub("", line.strip()).rstrip(" :")
         if any(char.isalnum() for char in text):
-            return text
+            return shorten(change_phrase(text) or text)
     return None
 
 

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chorus.model.api.json_api import RevertWarningJson, UndoneJson
 
+# As much of a turn's id as is shown; commands take any beginning.
+SHORT_TURN_LENGTH = 8
 # The tool of an action that reverts others, or redoes them.
 REVERT_TOOL = "Revert"
 OPEN_STATUS = "committed"

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable
 
 from chorus.model.api.requests import QuestionArgument
+from chorus.model.review_state import SHORT_TURN_LENGTH
 
 
 def keep(numbers: Iterable[int]) -> str:
@@ -14,7 +15,7 @@ def keep(numbers: Iterable[int]) -> str:
 
 
 def keep_turn(turn: str) -> str:
-    return _quote("keep", "--turn", turn)
+    return _quote("keep", "--turn", _shorten(turn))
 
 
 def revert(numbers: Iterable[int]) -> str:
@@ -22,7 +23,7 @@ def revert(numbers: Iterable[int]) -> str:
 
 
 def revert_turn(turn: str) -> str:
-    return _quote("revert", "--turn", turn)
+    return _quote("revert", "--turn", _shorten(turn))
 
 
 def with_dependents(revert: str) -> str:
@@ -92,6 +93,11 @@ def answer_all(prompt: str, answers: Iterable[QuestionArgument]) -> str:
         text, labels = one.get("text"), one.get("labels") or []
         words += ["--say", one["question"], text] if text is not None else ["--to", one["question"], *labels]
     return _quote("answer", prompt, *words)
+
+
+def _shorten(turn: str) -> str:
+    """The beginning of a turn's id, as `chorus log` prints it and every command takes it."""
+    return turn[:SHORT_TURN_LENGTH]
 
 
 def _quote(*arguments: object) -> str:

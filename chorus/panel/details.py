@@ -64,7 +64,8 @@ class Details:
         match row:
             case None:
                 self._heading.show([("Diff", "heading")], [])
-                self._view.show([([(" No action yet.", "muted")], "")])
+                text = " No action is shown." if self._model.entries else " No action yet."
+                self._view.show([([(text, "muted")], "")])
             case TurnRow():
                 self._show_turn(row)
             case ActionRow(entry) if entry.id in self._patches:

@@ -6,6 +6,7 @@ form with a preview of the commits.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from chorus.errors import ChorusError, ExitCode
@@ -45,6 +46,11 @@ class ReviewTarget:
     arguments: RevertArguments
     keep_command: str
     revert_command: str
+
+    @property
+    def whole_action(self) -> int | None:
+        """The number of the action, if this is one action and nothing else: not a turn, not hunks."""
+        return self.arguments["actions"][0] if self.arguments.keys() == {"actions"} else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +228,12 @@ class Review:
             self._status.show_error(error, target.revert_command)
         else:
             warnings = [render_revert_warning(warning) for warning in answer.get("warnings", [])]
-            self._open_revert_form(target, RevertPreview(str(answer.get("patch", "")), warnings=warnings))
+            patch = str(answer.get("patch", ""))
+            several = target.whole_action is not None and patch.count("\n@@ ") > 1
+            if "turn" in target.arguments:
+                numbers = _numbers(answer, "reverted")
+                target = replace(target, description=f"the whole turn: {_list(numbers)}")
+            self._open_revert_form(target, RevertPreview(patch, warnings=warnings, has_hunks=several))
 
     def _open_revert_form(self, target: ReviewTarget, preview: RevertPreview) -> None:
         def submit(choice: str | None) -> None:
@@ -240,7 +251,8 @@ class Review:
         self._queue.app.push_screen(form, submit)
 
     async def _open_hunk_form(self, target: ReviewTarget) -> None:
-        (number,) = target.arguments["actions"]
+        number = target.whole_action
+        assert number is not None
         try:
             hunks = await self._client.request("hunks", {"action": number}, label="listing the hunks")
         except ChorusError as error:
@@ -388,4 +400,10 @@ def _numbers(answer: Mapping[str, Any], name: str) -> list[int]:
 
 
 def _list(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers)) if numbers else "nothing"
+    """Render numbers: `3, 5`, and three or more in a row as `7–40`."""
+    parts: list[str] = []
+    # Numbers in a row have the same distance to their places.
+    for _, numbered in groupby(enumerate(sorted(numbers)), lambda item: item[1] - item[0]):
+        row = [number for _, number in numbered]
+        parts += [f"{row[0]}–{row[-1]}"] if len(row) > 2 else map(str, row)
+    return ", ".join(parts) if parts else "nothing"

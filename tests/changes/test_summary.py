@@ -33,7 +33,7 @@ def action(tool: str = "Edit", lead_text: str | None = None, **inputs: Any) -> A
 
 def test_the_assistants_words_come_first() -> None:
     assert summarise(action(lead_text="I'll make the **parser** accept blanks:\n\nmore"), [APP]) == (
-        "I'll make the parser accept blanks"
+        "Make the parser accept blanks"
     )
 
 

@@ -356,3 +356,50 @@ async def test_without_an_action_the_review_keys_do_nothing(watcher: ScriptedWat
             request for request in watcher.requests if request.do in {"keep", "revert", "redo", "land"}
         ]
         assert "no session yet" in ui.text()
+
+
+async def test_a_turn_names_its_actions_and_offers_no_hunks(watcher: ScriptedWatcher) -> None:
+    watcher.patches[42] = PARSER + "@@ -40 +40 @@\n-one\n+two\n"
+    async with run_panel(watcher) as ui:
+        await ui.on_row(42)
+        await ui.press("R")
+        await ui.shows("Revert the whole turn: 42")
+        assert "choose hunks" not in ui.text()
+        await ui.press("h")
+        assert isinstance(ui.panel.screen, RevertForm), "hunks are chosen of one action"
+        await ui.press("q")
+        assert not isinstance(ui.panel.screen, RevertForm)
+
+
+async def test_chosen_hunks_are_not_chosen_from_again(watcher: ScriptedWatcher) -> None:
+    watcher.hunks[38] = HUNKS
+    watcher.patches[38] = PARSER + "@@ -40 +40 @@\n-one\n+two\n"
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.press("h")
+        await ui.shows("[ ] 1 src/parser.py")
+        await ui.press("a", "r")
+        await ui.shows("Revert 2 hunks of 38")
+        assert "choose hunks" not in ui.text()
+
+
+async def test_many_numbers_are_shown_as_a_range(watcher: ScriptedWatcher) -> None:
+    for n in range(100, 140):
+        watcher.entries[n] = entry(n, turn="t9")
+    async with run_panel(watcher) as ui:
+        await ui.on_row(120)
+        await ui.press("X")
+        await ui.status_shows("kept 100–139")
+
+
+async def test_an_empty_queue_says_why_and_what_to_do(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher) as ui:
+        await ui.press("/", "z", "z", "z", "enter")
+        await ui.shows("Nothing matches the filter")
+
+
+async def test_a_new_user_is_told_what_will_be_shown(watcher: ScriptedWatcher) -> None:
+    watcher.entries.clear()
+    async with run_panel(watcher, size=(40, 24)) as ui:
+        await ui.shows("Each change the agent makes becomes a")
+        await ui.shows("press ? for the keys.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from chorus.commands.access.usage import describe_use
 from chorus.commands.terminal.patch import paint
 from chorus.model.commits.commit_message import shorten
+from chorus.model.review_state import SHORT_TURN_LENGTH
 from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import find_home
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 RED = "31"
 INDENT = " " * 10
-# As much of a turn's id as the log shows; commands take any beginning.
-TURN_LENGTH = 8
 MAX_MESSAGE_LENGTH = 100
 
 
@@ -47,7 +46,7 @@ def render_turns(turns: Iterable[TurnJson], *, colour: bool) -> Iterator[str]:
     for turn in turns:
         failed = turn["state"] == "failed"
         message = shorten(turn["message"] or "(no message)", MAX_MESSAGE_LENGTH)
-        heading = f"{turn['turn'][:TURN_LENGTH]:<{TURN_LENGTH}}  {turn['state']:<7}  {message}"
+        heading = f"{turn['turn'][:SHORT_TURN_LENGTH]:<{SHORT_TURN_LENGTH}}  {turn['state']:<7}  {message}"
         yield paint(heading, RED if failed else "1", colour)
         yield f"{INDENT}{describe_turn(turn)}"
         if failed:

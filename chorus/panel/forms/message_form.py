@@ -25,7 +25,7 @@ class DenyForm(PromptForm[str]):
             yield self.text_pane("foot")
 
     def on_mount(self) -> None:
-        about = sanitize(self.prompt.question or self.prompt.title)
+        about = sanitize(self.about())
         self.show_text("title", [([(self.heading, "waiting"), (about, "title")], ""), ([], "")])
         self.refresh_foot()
 
@@ -41,6 +41,9 @@ class DenyForm(PromptForm[str]):
     def enter_label(self) -> str:
         return self.verb
 
+    def about(self) -> str:
+        return self.prompt.title or self.prompt.question
+
     def typed(self) -> str:
         return self.query_one("#message", Input).value or "…"
 
@@ -51,6 +54,9 @@ class AnswerForm(DenyForm):
     heading: ClassVar = "Answer: "
     placeholder: ClassVar = "Your answer"
     verb: ClassVar = "answer"
+
+    def about(self) -> str:
+        return self.prompt.question or self.prompt.title
 
     def command(self) -> str:
         return command_lines.answer_text(self.prompt.id, self.prompt.kind, self.typed())

@@ -24,13 +24,14 @@ class RevertPreview:
     """What a revert would change, or why it cannot be done alone.
 
     `dependents`: later actions that changed the same lines. `warnings`: later actions that would miss
-    something they use.
+    something they use. `has_hunks`: some of its hunks can be chosen.
     """
 
     patch: str
     problem: ChorusError | None = None
     dependents: Sequence[int] = ()
     warnings: Sequence[str] = ()
+    has_hunks: bool = False
 
 
 class RevertForm(Form[str]):
@@ -77,15 +78,11 @@ class RevertForm(Form[str]):
             self.dismiss("with_dependents")
 
     def action_hunks(self) -> None:
-        if self._has_hunks():
+        if self.preview.has_hunks:
             self.dismiss("hunks")
 
-    def _has_hunks(self) -> bool:
-        """Whether there is something to choose from: several hunks would change."""
-        return self.preview.problem is None and self.preview.patch.count("\n@@ ") > 1
-
     def _render_hunk_key(self) -> Pieces:
-        return [("h", "key"), (" choose hunks   ", "muted")] if self._has_hunks() else []
+        return [("h", "key"), (" choose hunks   ", "muted")] if self.preview.has_hunks else []
 
     def _render_title(self) -> list[StyledLine]:
         if self.preview.problem is None:

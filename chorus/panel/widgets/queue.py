@@ -28,6 +28,12 @@ from chorus.panel.widgets.queue_rows import (
     render_row,
     reviewed_groups,
 )
+from chorus.text.width import wrap
+
+EMPTY_TEXT = (
+    "Each change the agent makes becomes a row here. Your tmux prefix and an arrow key move between the "
+    "session and this panel; press ? for the keys."
+)
 
 
 class Queue(LinePane):
@@ -90,9 +96,11 @@ class Queue(LinePane):
         return None
 
     def line_count(self) -> int:
-        return len(self.rows)
+        return len(self.rows) or len(self._explain_empty())
 
     def line(self, index: int, width: int) -> StyledLine:
+        if not self.rows:
+            return [(self._explain_empty()[index], "muted")], ""
         under = ""
         if index == self.cursor:
             under = "cursor" if self.has_focus else "cursor-blurred"
@@ -187,6 +195,22 @@ class Queue(LinePane):
             self.action_fold()
         elif again and event.chain > 1:
             self.action_open()
+
+    def _explain_empty(self) -> list[str]:
+        """Say why there is no row, and what to do about it."""
+        if not self._model.complete:
+            return []
+        if self.view.needle:
+            text = "Nothing matches the filter. Press esc to clear it."
+        elif not self._model.entries:
+            text = EMPTY_TEXT
+        elif self.view.session is not None:
+            text = "Nothing of this session to show. Press s for the next session, t for everything."
+        elif self.view.scope is Scope.OPEN:
+            text = "Nothing is open. Press t to see everything."
+        else:
+            text = "No action changed a file. Press t to see everything."
+        return [f" {row.strip()}" for row in wrap(text, max(self.size.width - 2, 1))]
 
     def _seek(self, step: int, wanted: Callable[[QueueRow], bool]) -> None:
         index = self.cursor + step

@@ -107,6 +107,8 @@ class SessionsBar(LinePane, can_focus=False):
     def _render_no_session(self, width: int) -> Pieces:
         if self._model.link != "live":
             return [("· ", "muted"), (cut("connecting to the watcher", width - 2), "muted")]
+        if self._model.sessions:
+            return [("· ", "muted"), ("no session is running", "muted"), ("  q", "key"), (" close", "muted")]
         return [
             ("· ", "muted"),
             ("no session yet", "muted"),

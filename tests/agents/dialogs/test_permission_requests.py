@@ -123,8 +123,8 @@ def test_suggested_permission_changes_are_in_the_label() -> None:
     yes, always, no = prompt_for_call("Bash", BASH, SUGGESTIONS).options
 
     assert always.label == (
-        "Yes, and switch to acceptEdits (session); allow access to /p, /q (session); "
-        'allow Bash(make), Edit, odd (localSettings); {"type": "new"}'
+        "Yes, and switch to accept edits for this session; allow access to /p, /q for this session; "
+        'allow Bash(make), Edit, odd always in this project; {"type": "new"}'
     )
     assert (yes.key, always.key, no.key) == ("1", "2", "3")
 

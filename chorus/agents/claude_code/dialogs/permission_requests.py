@@ -17,6 +17,17 @@ from chorus.model.tools import COMMAND_KEY, MCP_PREFIX, PATH_KEYS, QUESTION_TOOL
 _BLANKS = re.compile(r"[\s│]+")
 # What the reader of screens makes of a line across the pane.
 SEPARATOR = "╌"
+# The client's names for its modes and settings files, in words.
+MODES = {
+    "acceptEdits": "accept edits", "auto": "auto mode", "bypassPermissions": "bypass permissions",
+    "default": "default (ask each time)", "plan": "plan mode",
+}  # fmt: skip
+DESTINATIONS = {
+    "session": "for this session",
+    "localSettings": "always in this project",
+    "projectSettings": "always in this project, for everyone who works on it",
+    "userSettings": "always in every project",
+}
 
 
 def prompt_for_call(
@@ -111,14 +122,16 @@ def _permission_options(suggestions: Sequence[Mapping[str, Any]]) -> tuple[Optio
 
 
 def _render_suggestion(suggestion: Mapping[str, Any]) -> str:
-    where = suggestion.get("destination", "session")
+    """What the client would change, in words; as JSON if it is of a kind that is not known."""
+    destination = str(suggestion.get("destination", "session"))
+    where = DESTINATIONS.get(destination, f"({destination})")
     match suggestion:
         case {"type": "setMode", "mode": str(mode)}:
-            return f"switch to {mode} ({where})"
+            return f"switch to {MODES.get(mode, mode)} {where}"
         case {"type": "addDirectories", "directories": list(directories)}:
-            return f"allow access to {', '.join(map(str, directories))} ({where})"
+            return f"allow access to {', '.join(map(str, directories))} {where}"
         case {"type": "addRules", "rules": list(rules), "behavior": str(behavior)}:
-            return f"{behavior} {', '.join(map(_render_rule, rules))} ({where})"
+            return f"{behavior} {', '.join(map(_render_rule, rules))} {where}"
     return json.dumps(suggestion, sort_keys=True, ensure_ascii=False)
 
 
