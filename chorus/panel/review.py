@@ -360,7 +360,7 @@ class Review:
             commits = count_of(answer.get("commits", []), "commit")
             left = len({place.get("n") for place in answer.get("left", [])})
             rest = f"; {left} left open" if left else ""
-            self._add_done("the landing cannot be undone from here", None)
+            self._add_done("the landing cannot be undone from here: undo it with git (reset or revert)", None)
             self._status.show(f"landed {commits} on {answer.get('onto', '')}{rest}", "done", command)
 
     def _lane(self) -> str | None:

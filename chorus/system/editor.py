@@ -41,9 +41,10 @@ def edit_messages(commits: Sequence[LandedCommitJson], onto: str, directory: Pat
     """Let the user edit the message of each commit, one after the other."""
     messages: list[LandMessage] = []
     for number, commit in enumerate(commits, 1):
+        word = "action" if len(commit["actions"]) == 1 else "actions"
         actions = ", ".join(map(str, commit["actions"]))
         comments = [
-            f"Commit {number} of {len(commits)}, onto {onto}: action {actions}.",
+            f"Commit {number} of {len(commits)}, onto {onto}: {word} {actions}.",
             "Lines that start with this character are ignored; an empty message lands nothing.",
             "The trailers that link each line to its action are added below the message.",
         ]

@@ -23,6 +23,21 @@ async def test_c_writes_a_note_on_the_action_and_u_drops_it(watcher: ScriptedWat
         await ui.until(lambda: "✎" not in ui.text())
 
 
+async def test_the_diff_opens_on_its_first_change_and_a_note_leaves_the_cursor_there(
+    watcher: ScriptedWatcher,
+) -> None:
+    async with run_panel(watcher, (120, 40)) as ui:
+        await ui.on_row(38)
+        await ui.until(lambda: ui.view.diff.document.patch.lines, "the diff")
+        await ui.press("enter")
+        place = ui.view.diff.place()
+        assert place is not None
+        assert place[1].kind == "added"
+        await ui.press("c", *"why?", "enter")
+        await ui.shows("✎ note 1 draft")
+        assert ui.view.diff.place() == place, "the lines of the note are above it"
+
+
 async def test_in_the_diff_c_writes_a_note_on_the_line_under_the_cursor(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher, (120, 40)) as ui:
         await ui.on_row(38)

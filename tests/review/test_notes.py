@@ -133,6 +133,7 @@ def test_the_text_for_the_agent_quotes_each_note_in_order(numbered: UserRepo, ag
     assert "left 2 notes" in text
     assert f"Note 1 on action {edit.n} (Shout), n.txt, line 5:\n> 5: five\n(these lines have changed" in text
     assert text.endswith("And this?")
+    assert "Note 2 on action" in render_notes([read(agent, 2)], ["Shout"]), "by the number the user sees"
     numbered.write("n.txt", b"")
     assert "(these lines are gone)\nWhy?" in render_notes([read(agent)], ["Shout"])
 

@@ -17,6 +17,8 @@ _SYMBOLS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
 MAX_ROWS = 4
 # In a narrower panel, a command that does not fit beside the text is left out.
 MIN_COMMAND_WIDTH = 48
+# Less of a command says nothing.
+MIN_CUT_COMMAND_WIDTH = 16
 # Everything goes away by itself: what was confirmed is done, and what caused a warning may be over.
 SHOWN_SECONDS = {"info": 10.0, "done": 10.0, "warning": 10.0, "error": 60.0}
 # A confirmation is drawn faintly after this long.
@@ -108,8 +110,10 @@ def render_status(status: StatusText, width: int) -> list[Pieces]:
     command = sanitize(status.command)
     room = width - cell_width(command) - 3
     if cell_width(text) > room:
-        text = cut(text, width if status.level == "error" else max(room, width // 2))
-        command = cut(command, max(width - cell_width(text) - 3, 0))
+        # What was done matters more than the command.
+        text = cut(text, width)
+        left = width - cell_width(text) - 3
+        command = cut(command, left) if left >= MIN_CUT_COMMAND_WIDTH else ""
     gap = width - cell_width(text) - cell_width(command) - 1
     return [[(text, status.level), (" " * max(gap, 1), ""), (command, "command")]]
 

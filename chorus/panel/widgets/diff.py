@@ -188,14 +188,20 @@ class DiffView(LinePane):
         self.cursor = 0
         self.resize_lines()
         self.scroll_to(0, 0, animate=False)
+        if self.has_focus:
+            self._go_to_first_change()
         if patch is not None and patch.lines and not self.active_palette.current.plain:
             document = self.document
             run_in_thread(partial(find_spans, document.patch, document.text), partial(self._colour, document))
 
     def set_heading(self, heading: list[StyledLine]) -> None:
-        """Change the lines above the diff, without scrolling."""
+        """Change the lines above the diff. The cursor stays on its line."""
+        if self.cursor >= len(self.heading):
+            self.cursor += len(heading) - len(self.heading)
         self.heading = heading
         self.resize_lines()
+        if self.has_focus:
+            self.reveal(self.cursor)
 
     def line_count(self) -> int:
         return len(self.heading) + self.document.line_count(side_by_side=self.side_by_side)
@@ -218,6 +224,18 @@ class DiffView(LinePane):
         if index < 0 or index >= self.document.line_count(side_by_side=self.side_by_side):
             return None
         return self.document.place(index, side_by_side=self.side_by_side)
+
+    def on_focus(self) -> None:
+        if self.cursor == 0:
+            self._go_to_first_change()
+
+    def _go_to_first_change(self) -> None:
+        """Put the cursor on the first added line, which a note may be about; without one it stays."""
+        count = self.document.line_count(side_by_side=self.side_by_side)
+        places = (self.document.place(index, side_by_side=self.side_by_side) for index in range(count))
+        first = next((at for at, place in enumerate(places) if place and place[1].kind == "added"), None)
+        if first is not None:
+            self.action_move(len(self.heading) + first - self.cursor)
 
     def action_move(self, rows: int) -> None:
         self.cursor = min(max(self.cursor + rows, 0), max(self.line_count() - 1, 0))

@@ -181,10 +181,10 @@ def render_notes(notes: Sequence[NoteJson], summaries: Sequence[str]) -> str:
         f"The user reviewed changes of yours with Chorus and left {count}. Address "
         f"{'it' if len(notes) == 1 else 'each of them'}. Quoted lines are as they are on disk now."
     ]
-    for index, (note, summary) in enumerate(zip(notes, summaries, strict=True), 1):
+    for note, summary in zip(notes, summaries, strict=True):
         path = printable(note["path"] or "")
         where = f"{path}, line {note['at']}" if note["at"] is not None else path
-        lines += ["", f"Note {index} on action {note['action']} ({shorten(summary)}), {where}:"]
+        lines += ["", f"Note {note['n']} on action {note['action']} ({shorten(summary)}), {where}:"]
         first = note["at"] or 0
         lines += [f"> {first + offset}: {line}" for offset, line in enumerate(note["quote"])]
         if not note["quote"]:
