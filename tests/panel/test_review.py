@@ -1,5 +1,7 @@
 from pathlib import Path
 
+from textual.events import Resize
+
 from chorus.errors import ExitCode
 from chorus.panel.forms.land_form import LandForm
 from chorus.panel.forms.revert_form import RevertForm
@@ -403,3 +405,19 @@ async def test_a_new_user_is_told_what_will_be_shown(watcher: ScriptedWatcher) -
     async with run_panel(watcher, size=(40, 24)) as ui:
         await ui.shows("Each change the agent makes becomes a")
         await ui.shows("press ? for the keys.")
+
+
+async def test_the_keys_of_the_land_form_stay_visible_however_many_commits_there_are(
+    watcher: ScriptedWatcher,
+) -> None:
+    async with run_panel(watcher, size=(60, 20)) as ui:
+        await ui.on_row(38)
+        await ui.press("l")
+        await ui.shows("on main")
+        form = ui.panel.screen
+        assert isinstance(form, LandForm)
+        many = [([(f"  commit {n}", "")], "") for n in range(40)]
+        form.show_text("commits", many)
+        form.on_resize(Resize(ui.panel.size, ui.panel.size))
+        await ui.shows("ctrl+l land")
+        await ui.shows("esc cancel")

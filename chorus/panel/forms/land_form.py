@@ -6,7 +6,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Click
+from textual.events import Click, Resize
 from textual.message import Message
 from textual.widgets import Input
 
@@ -122,6 +122,10 @@ class LandForm(Form[LandArguments]):
         self.query_one("#by").focus()
         self._changed()
 
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        self.call_after_refresh(self._fit_commits)
+
     def choices(self) -> LandArguments:
         choices: LandArguments = {"lane": self.lane, "by": self.query_one("#by", ChoiceBar).chosen}
         if onto := self.query_one("#onto", Input).value.strip():
@@ -170,6 +174,7 @@ class LandForm(Form[LandArguments]):
             *CANCEL_KEY,
         ]  # fmt: skip
         self.show_text("foot", [([(sanitize(command), "command")], ""), (keys, "")])
+        self.call_after_refresh(self._fit_commits)
         start_task(self, "preview", self._show_commits, choices)
 
     async def _show_commits(self, choices: LandArguments) -> None:
@@ -181,6 +186,17 @@ class LandForm(Form[LandArguments]):
         else:
             lines = render_landing(self._planned)
         self.show_text("commits", [*lines, ([], "")])
+
+    def _fit_commits(self) -> None:
+        """Leave room for the keys below: a long list of commits scrolls."""
+        box = self.query_one("#box")
+        rows = self.size.height if self.has_class("-short") else self.size.height * 9 // 10
+        others = [child for child in box.children if child.id != "commits"]
+        used = sum(
+            child.styles.margin.height + (child.line_count() if isinstance(child, LinePane) else 1)
+            for child in others
+        )
+        self.query_one("#commits").styles.max_height = max(rows - box.gutter.height - used, 1)
 
 
 def render_landing(plan: LandJson) -> list[StyledLine]:

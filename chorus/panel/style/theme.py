@@ -172,6 +172,7 @@ Form.-short #box { padding: 0 1; width: 100%; max-height: 100%; }
 Form LinePane { background: $surface; }
 Form Input { border: none; height: 1; padding: 0 1; margin-bottom: 1; background: $panel; }
 Form ChoiceBar { height: 1; margin-bottom: 1; scrollbar-size-vertical: 0; }
+Form.-short Input, Form.-short ChoiceBar { margin-bottom: 0; }
 """
 
 

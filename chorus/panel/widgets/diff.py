@@ -230,8 +230,11 @@ class DiffView(LinePane):
             self._go_to_first_change()
 
     def _go_to_first_change(self) -> None:
-        """Put the cursor on the first added line, which a note may be about; without one it stays."""
-        count = self.document.line_count(side_by_side=self.side_by_side)
+        """Put the cursor on the first added line, which a note may be about, if it is on the screen."""
+        count = min(
+            self.document.line_count(side_by_side=self.side_by_side),
+            self.scroll_offset.y + self.size.height - len(self.heading),
+        )
         places = (self.document.place(index, side_by_side=self.side_by_side) for index in range(count))
         first = next((at for at, place in enumerate(places) if place and place[1].kind == "added"), None)
         if first is not None:
