@@ -76,6 +76,7 @@ class Driver:
         self.session["transcript_path"] = str(self.transcript)
         self.connection = UnixConnection(home.socket)
         self.number = 0
+        self.alone = False  # as the mod: nothing else may be writing, so an edit is reported at its end alone
         if kind == "hooks":
             wait_for((home.spool / "poke").exists, what="the spool")
         self.hook({"hook_event_name": "SessionStart", "source": "startup"})
@@ -113,6 +114,8 @@ class Driver:
         self.write_line("user", {"role": "user", "content": [done]}, toolUseResult=result)
 
     def before(self, event: dict[str, Any]) -> None:
+        if self.kind == "mod" and self.alone:
+            return
         if self.kind == "mod":
             self.post({"event": "before", "time": int(time.time() * 1000), **self._call(event)})
         else:
@@ -130,7 +133,7 @@ class Driver:
 
     def post(self, body: object) -> None:
         self.connection.request("POST", "/report", json.dumps(body))
-        self.connection.getresponse().read()
+        self.alone = json.loads(self.connection.getresponse().read()).get("alone") is True
 
     def hook(self, event: dict[str, Any]) -> None:
         if self.kind == "mod":

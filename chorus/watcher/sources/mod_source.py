@@ -1,7 +1,8 @@
 """The mod as a source: like hooks, but over the socket.
 
-Each report is answered once it is recorded; the client waits only for the report that precedes a call.
-Reports are not stored: what a watcher could not record is read from the transcript.
+Each report is answered once it is recorded; the client waits only for the report that precedes a call, and
+before an edit only where the last answer did not say that the session is alone. Reports are not stored: what
+a watcher could not record is read from the transcript.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from chorus.agents.interface import Events, Source
 from chorus.history.log.filter import LogFilter
 from chorus.model.api.json_api import LogEntryJson
 from chorus.model.commits.commit_message import shorten
-from chorus.model.ids import PaneId
+from chorus.model.ids import PaneId, SessionId
 from chorus.model.review_state import is_open
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.prompts.permission_requests import PermissionRequests
@@ -79,6 +80,24 @@ class ModSource:
         recorded = tree.recorder.timeline.find_action(call) if tree is not None else None
         return recorded.record.number if recorded is not None and recorded.record.action == call else None
 
+    def _is_alone(self, session: SessionId, cwd: object) -> bool:
+        """Whether nothing but edits of this session's client may be written in its work tree.
+
+        Then an edit need not be known before it ends: nothing else claims what it wrote, and the text it
+        began with is in its report.
+        """
+        tree = self.trees.find(cwd) if isinstance(cwd, str) else None
+        if tree is None or tree.windows.open or tree.any_held:
+            return False
+        sessions = self.pipeline.roster.sessions
+        known = sessions.get(session)
+        return known is not None and not any(
+            (other.client is None or other.client != known.client)
+            and (other.cwd is None or self.trees.find(other.cwd) is tree)
+            for other in sessions.values()
+            if other.state != "gone" and other.id != session
+        )
+
     async def _take(self, report: Mapping[str, Any], client_pid: int | None) -> dict[str, Any]:
         value = self.events.read_report(report)
         if value is None:
@@ -119,6 +138,8 @@ class ModSource:
             notice = self.notices.take(session)
             if notice is not None:
                 reply["notice"] = notice
+        if session is not None and self._is_alone(session, value.get("cwd")):
+            reply["alone"] = True
         channel = self.requests.feed_mod(value, pane_id, outcomes)
         if channel is not None:
             number = next(self._numbers)

@@ -2,12 +2,15 @@
 //
 // Each report is one POST over the watcher's Unix socket. The client waits for the report before a tool call, so
 // that the watcher can look at the files first, at most LIMIT_MS, and after a command, which may have taken long:
-// there may be a notice for the model. It waits for no other report. Reports arrive in the order they were made.
-// Without a watcher nothing happens and nothing is shown.
+// there may be a notice for the model. It waits for no other report, and before an edit only if another call may be
+// writing: else the report of its end, which holds the text it began with, is enough. Reports arrive in the order
+// they were made. Without a watcher nothing happens and nothing is shown.
 // docs/protocol.md describes the exchange.
 
 // The watcher counts on it: chorus/agents/claude_code/mod.py.
 const LIMIT_MS = 250
+// An edit that takes longer is reported before it has ended.
+const QUICK_MS = 50
 // A watcher is not started more often than this.
 const PAUSE_MS = 5000
 const POLL_URL = "http://chorus/answer"
@@ -35,6 +38,9 @@ let session = {} // what classic events say about the session
 let isInteractive = false
 let late = false // a report was not answered in time: the client does not wait again until one is
 let hung = false // the watcher hangs: a headless client reports nothing in this turn, the transcript tells the same
+let alone = false // as of the last reply, no call but an edit of this client may be writing
+let unanswered = 0 // reports on their way
+const unreported = new Map() // edits of which nothing was reported yet, by id: the report and its timer
 let dropped = 0 // how often the reports that waited behind a lost one were dropped
 let open = 0 // actions that wait for review, as of the end of the last turn
 let actions = [] // the newest actions, the newest first: n, id, text, status, open
@@ -88,9 +94,10 @@ async function isHanging($) {
 function send($, report) {
   if (hung) return Promise.resolve(null)
   const known = dropped
+  unanswered += 1
   const sent = queue.then(() => (known === dropped ? deliverInTime($, report) : null)).catch(() => null)
   queue = sent
-  return sent
+  return sent.finally(() => (unanswered -= 1))
 }
 
 // One request that the client aborts is enough: those behind it would take as long.
@@ -98,6 +105,7 @@ async function deliverInTime($, report) {
   const started = Date.now()
   const reply = await deliver($, report)
   late = false
+  alone = reply !== null && reply.alone === true
   if (!reply && Date.now() - started > LIMIT_MS) {
     dropped += 1
     hung = !isInteractive
@@ -119,6 +127,21 @@ function sendAndWait($, report, limit = LIMIT_MS) {
       resolve(reply)
     })
   })
+}
+
+// Take an edit from those of which nothing was reported yet; return the report of its start.
+function forget(call) {
+  const found = unreported.get(call)
+  if (!found) return null
+  unreported.delete(call)
+  clearTimeout(found.timer)
+  return found.report
+}
+
+// Report the start of an edit that has not ended.
+function announce($, call) {
+  const report = forget(call)
+  if (report) void send($, report)
 }
 
 function remember(e) {
@@ -227,17 +250,26 @@ export function register(on) {
     if (cwdNow === undefined || agentId || !namesFile) cwdNow = await $.session.cwd()
     const cwd = cwdNow
     if (agentId || !namesFile) cwdNow = undefined
-    await sendAndWait($, { event: "before", ...call, cwd, time: Date.now() })
+    const report = { event: "before", ...call, cwd }
+    if (namesFile && alone && !unanswered) {
+      const timer = setTimeout(() => announce($, tool_use_id), QUICK_MS)
+      unreported.set(tool_use_id, { report, timer })
+    } else {
+      await sendAndWait($, { ...report, time: Date.now() })
+    }
     try {
       const done = await next(e)
-      const { result, text, isError, deny } = done
+      const { result, isError, deny } = done
+      const text = isError ? done.text : undefined
+      forget(tool_use_id)
       // While a command ran, the user may have reverted something: the model reads that with its next request.
-      const report = { event: "after", ...call, cwd, result, text, isError, deny }
-      if (namesFile) void send($, report).then((reply) => mark($, tool_use_id, reply)).catch(() => null)
-      else mark($, tool_use_id, await sendAndWait($, report))
+      const ended = { event: "after", ...call, cwd, result, text, isError, deny }
+      if (namesFile) void send($, ended).then((reply) => mark($, tool_use_id, reply)).catch(() => null)
+      else mark($, tool_use_id, await sendAndWait($, ended))
       return done
     } finally {
       over.add(tool_use_id)
+      announce($, tool_use_id) // if it has thrown
     }
   })
 
@@ -246,6 +278,7 @@ export function register(on) {
     // A headless client asks over the control protocol, if at all.
     if (!socket || !isInteractive) return next(e)
     const call = asked.get(keyOf(e.tool_name, e.tool_input))
+    announce($, call)
     // Without a limit: the dialog is open meanwhile, and holds nobody up.
     const reply = await send($, { event: "hook", hook: { ...e, tool_use_id: call } })
     if (!reply || !reply.request) return next(e)

@@ -10,7 +10,7 @@ function reply(value) {
 }
 
 // Play the watcher, with this answer to each request; return the requests.
-function watch(on, answer = (path, body) => reply({}), environment = ENVIRONMENT) {
+function watch(on, answer = (path, body) => reply({}), environment = ENVIRONMENT, pause = () => null) {
   const requests = []
   mock.env(on, environment)
   on("http.fetch", async ($, e) => {
@@ -19,7 +19,10 @@ function watch(on, answer = (path, body) => reply({}), environment = ENVIRONMENT
     requests.push({ path, socket: e.init.socketPath, ...body })
     return answer(path, body)
   })
-  on("tool.call", async () => ({ result: { filePath: "/p/a.py" }, text: "done" }))
+  on("tool.call", async () => {
+    await pause()
+    return { result: { filePath: "/p/a.py" }, text: "done" }
+  })
   on("session.cwd", async () => ({ value: "/p" }))
   return requests
 }
@@ -30,7 +33,7 @@ function events(requests) {
 
 async function settled(condition) {
   for (let n = 0; n < 100 && !condition(); n++) await new Promise((resolve) => setTimeout(resolve, 10))
-  expect(condition()).toBe(true)
+  expect(Boolean(condition())).toBe(true)
 }
 
 test("each call is reported before and after it runs, over the watcher's socket", async ($, on) => {
@@ -42,6 +45,55 @@ test("each call is reported before and after it runs, over the watcher's socket"
   expect(requests[0].socket).toBe("/run/watcher.sock")
   expect(requests[0].call).toBe("toolu_1")
   expect(requests[1].result).toEqual({ filePath: "/p/a.py" })
+})
+
+// Let the client edit until the mod has read that nothing else may be writing: then an edit is one report.
+async function editUntilAlone($, requests) {
+  for (let n = 0; n < 100; n++) {
+    const call = `toolu_alone_${n}`
+    const mine = () => events(requests.filter((request) => request.call === call))
+    await $.tool.call({ ...EDIT, tool_use_id: call })
+    await settled(() => mine().includes("after"))
+    if (mine().length === 1) return requests.splice(0)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error("each edit is reported before it runs")
+}
+
+test("an edit is reported once if nothing else may be writing, a command before it runs", async ($, on) => {
+  const requests = watch(on, () => reply({ alone: true }))
+  await editUntilAlone($, requests)
+  await $.tool.call({ tool: "Bash", tool_use_id: "toolu_3", command: "true" })
+  expect(events(requests)).toEqual(["before", "after"])
+})
+
+test("an edit is reported before it runs until the watcher has answered what came before", async ($, on) => {
+  let held = null
+  const requests = watch(on, async (path, body) => {
+    if (body.call === "toolu_2" && body.event === "after") await new Promise((resolve) => (held = resolve))
+    return reply({ alone: true })
+  })
+  await editUntilAlone($, requests)
+  await $.tool.call({ ...EDIT, tool_use_id: "toolu_2" })
+  await settled(() => held)
+  const third = $.tool.call({ ...EDIT, tool_use_id: "toolu_3" })
+  held()
+  await third
+  const reported = () => events(requests.filter((request) => request.call === "toolu_3"))
+  await settled(() => reported().includes("after"))
+  expect(reported()).toEqual(["before", "after"])
+})
+
+test("an edit that takes its time is reported before it ends", async ($, on) => {
+  let isSlow = false
+  const requests = watch(on, () => reply({ alone: true }), ENVIRONMENT, async () => {
+    if (isSlow) await settled(() => requests.length === 1)
+  })
+  await editUntilAlone($, requests)
+  isSlow = true
+  await $.tool.call({ ...EDIT, tool_use_id: "toolu_2" })
+  await settled(() => requests.length === 2)
+  expect(events(requests)).toEqual(["before", "after"])
 })
 
 test("a client that Chorus did not start sends nothing", async ($, on) => {

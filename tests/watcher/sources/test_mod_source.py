@@ -5,8 +5,10 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +89,12 @@ def entries(project: Path) -> list[tuple[str | None, str, str | None]]:
 
 
 def test_calls_are_recorded_from_the_mods_reports(mod: Mod, project: Path) -> None:
-    assert mod.hook("SessionStart", source="startup") == {}
+    assert mod.hook("SessionStart", source="startup") == {"alone": True}
     mod.hook("UserPromptSubmit", prompt="write", prompt_id="p1")
     mod.call("before", "c1", "a.txt", time=10**15)
     (project / "a.txt").write_text("x\n")
     done = mod.call("after", "c1", "a.txt", result={"type": "create", "originalFile": None})
-    assert done == {"number": 1}
+    assert done == {"number": 1, "alone": True}
     mod.call("before", "c2", "b.txt")
     mod.call("after", "c2", "b.txt", isError=True, text="no")
     assert sorted(entries(project), key=str) == [("c1", "committed", "mod"), ("c2", "failed", "mod")]
@@ -100,6 +102,68 @@ def test_calls_are_recorded_from_the_mods_reports(mod: Mod, project: Path) -> No
     row = {"n": 1, "id": "c1", "text": "Write a.txt", "status": "committed", "open": True}
     assert mod.post("/open", {"cwd": str(project)}) == {"open": 1, "actions": [row]}
     assert mod.post("/open", {"cwd": "/"}) == {"open": 0, "actions": []}
+
+
+def test_an_edit_that_is_reported_at_its_end_alone_is_told_from_the_users(mod: Mod, project: Path) -> None:
+    path = project / "a.txt"
+    mod.hook("SessionStart", source="startup")
+    path.write_text("one\ntwo\nthree\n")
+    with connect(find_home(project)) as watcher:
+        wait_for(lambda: watcher.ask("log", cwd=str(project), outside=True), what="the file")
+    mod.hook("UserPromptSubmit", prompt="edit", prompt_id="p1")
+    mod.call("before", "c1", "b.txt", time=10**15)
+    (project / "b.txt").write_text("x\n")
+    assert mod.call("after", "c1", "b.txt", result={"type": "create", "originalFile": None})["alone"]
+    path.write_text("one\ntwo\nTHREE\n")  # the user, in the moment before the edit
+    for number, (old, new) in enumerate([("one", "1"), ("1", "I"), ("I", "i")], 2):
+        path.write_text((before := path.read_text()).replace(old, new))
+        tool_input = {"file_path": str(path), "old_string": old, "new_string": new}
+        result = {"filePath": str(path), "oldString": old, "newString": new, "originalFile": before}
+        done = {"tool": "Edit", "input": tool_input, "result": {**result, "replaceAll": False}}
+        mod.call("after", f"c{number}", "a.txt", **done)
+
+    def changes() -> list[tuple[str | None, int | None, int | None]]:
+        with connect(find_home(project)) as watcher:
+            log = watcher.ask("log", cwd=str(project), outside=True)
+        return [
+            (entry["id"], entry["added"], entry["removed"]) for entry in log if entry["paths"] == ["a.txt"]
+        ]
+
+    wait_for(lambda: len(changes()) >= 4, what="the edits")
+    assert changes()[-4:] == [(None, 1, 1), ("c2", 1, 1), ("c3", 1, 1), ("c4", 1, 1)]
+
+
+@contextmanager
+def other_client(mod: Mod) -> Iterator[str]:
+    """Another process that starts a session of its own; what the watcher replied to it."""
+    hook = {**mod.session, "session_id": "s2", "hook_event_name": "SessionStart", "source": "startup"}
+    body = json.dumps({"event": "hook", "hook": hook})
+    request = f"POST /report HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+    program = (
+        "import socket, sys\n"
+        "one = socket.socket(socket.AF_UNIX); one.connect(sys.argv[1]); one.sendall(sys.argv[2].encode())\n"
+        "print(repr(one.recv(1000)), flush=True); sys.stdin.read()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(mod.connection.path), request],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        yield process.stdout.readline()
+        process.stdin.close()
+
+
+def test_a_session_is_not_alone_beside_a_command_or_another_session(mod: Mod, project: Path) -> None:
+    assert mod.hook("SessionStart", source="startup")["alone"]
+    mod.hook("UserPromptSubmit", prompt="write", prompt_id="p1")
+    command = {"tool": "Bash", "input": {"command": "sleep 1"}}
+    assert "alone" not in mod.call("before", "c1", "", **command)
+    assert mod.call("after", "c1", "", result={"stdout": ""}, **command)["alone"]
+    with other_client(mod) as other:
+        assert '"alone"' not in other
+        assert "alone" not in mod.call("after", "c2", "b.txt", isError=True, text="no")
 
 
 def test_rubbish_ends_the_connection_and_nothing_else(mod: Mod, project: Path) -> None:
@@ -167,7 +231,7 @@ def test_with_keys_alone_nothing_is_held_that_a_key_can_answer(
     asked = {"tool_name": "Write", "tool_input": {"file_path": str(project / "a.txt")}, "tool_use_id": "c1"}
     assert "request" in mod.hook("PermissionRequest", **asked)  # no pane, no keys
     event = {**mod.session, "hook_event_name": "PermissionRequest", **asked}
-    assert mod.post("/report", {"event": "hook", "hook": event, "pane": "%1"}) == {}
+    assert "request" not in mod.post("/report", {"event": "hook", "hook": event, "pane": "%1"})
 
 
 def test_the_client_is_the_process_at_the_other_end(mod: Mod, project: Path) -> None:
