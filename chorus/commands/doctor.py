@@ -264,7 +264,7 @@ def check_hooks(repository: Repository, temporary: Collection[str] = ()) -> Chec
     if found:
         return Check("hooks", True, f"installed in {', '.join(found)} settings")
     return Check(
-        "hooks", True, "not installed; `chorus claude` brings its own, `chorus hooks install` adds them"
+        "hooks", True, "not installed; `chorus claude` uses its own, `chorus hooks install` adds them"
     )
 
 

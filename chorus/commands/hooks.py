@@ -12,7 +12,7 @@ from chorus.wire.home import Home
 from chorus.wire.watcher_process import start
 
 ABOUT = """\
-Not needed for `chorus claude`, which brings its own hooks. Other settings in the file
+Not needed for `chorus claude`, which uses its own hooks. Other settings in the file
 are kept, and a backup is made."""
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from chorus.model.api.json_api import NoteJson
 
 ABOUT = """\
-The note is a draft until you send it with `chorus notes send`, or until your next
-message to that session, which takes it along. The agent gets all notes together, each
-with the lines it is about as they are at that moment."""
+The note is a draft until you send it with `chorus notes send`, or send your next
+message to that session, which includes it. The agent gets all notes together, each
+with its lines as they are at that moment."""
 EXAMPLES = (
     ("chorus note 12 'this needs a test'", "a note on action 12"),
     ("chorus note 12:40 'what if it is None?'", "on line 40 of its file, as `chorus show 12` numbers it"),
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         print_json(note)
         return ExitCode.OK
     print_out(f"note {note['n']} on {render_place(note)}: draft")
-    print_err("chorus: `chorus notes send` sends all drafts; they also go with your next message")
+    print_err("chorus: `chorus notes send` sends all drafts; they are also sent with your next message")
     return ExitCode.OK
 
 

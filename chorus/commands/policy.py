@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const="any",
         dest="arguments",
-        help="allow whatever the final * matches, not only arguments known to be harmless",
+        help="allow everything the final * matches, not only arguments known to be harmless",
     )
     adding.add_argument("--path", help="the files it applies to; ** matches any directories")
     adding.add_argument("--reason", help="why; shown in the log, and to the agent if the rule denies")

@@ -65,7 +65,7 @@ def explain_failure(git: Git, message: str) -> ChorusError:
         # As macOS's git without the developer tools.
         return GitFailed(
             f"git does not run: {message}",
-            hint="Install git 2.34 or newer; on macOS, `xcode-select --install` brings one.",
+            hint="Install git 2.34 or newer; on macOS, run `xcode-select --install`.",
         )
     if git.attempt("rev-parse", "--is-bare-repository").stdout == b"true\n":
         return UnsupportedRepository(

@@ -142,7 +142,7 @@ class NoteDelivery:
         if known is None or known.state == "gone":
             raise NotDeliverable(
                 f"session {session or 'unknown'} has ended",
-                hint="Its notes stay drafts, and go with your first message once it is resumed.",
+                hint="Its notes stay drafts and are sent with your first message once it is resumed.",
             )
         if not known.is_live and self.runs.in_session(session) is None:
             raise NotDeliverable(f"session {session} reports through neither hooks nor the mod")

@@ -12,6 +12,7 @@ from chorus.model.tools import EDIT_TOOLS, PATH_KEYS
 
 # As an input spells them, and as a result does.
 _PATH_KEYS = (*PATH_KEYS, "filePath", "notebookPath")
+_ANY_PATH_KEY = frozenset(_PATH_KEYS)
 _TEXT = {str}
 
 
@@ -21,6 +22,8 @@ class InvalidReport(ValueError):
 
 def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
     """The file that an input names, as an absolute path if `cwd` is known. No tool names two."""
+    if _ANY_PATH_KEY.isdisjoint(tool_input):
+        return ()
     for key in _PATH_KEYS:
         path = tool_input.get(key)
         if isinstance(path, str) and path:

@@ -77,7 +77,8 @@ def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) 
     try:
         turn = TurnFollower(sent["run"], sent["message"], live).wait(events)
     except KeyboardInterrupt:
-        print_err(f"chorus: {sent['run']} goes on; stop its turn with `chorus interrupt --run {sent['run']}`")
+        run = sent["run"]
+        print_err(f"chorus: {run} is still running; interrupt its turn with `chorus interrupt --run {run}`")
         raise
     if args.json:
         print_json(turn, in_one_line=args.follow)
