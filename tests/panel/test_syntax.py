@@ -1,0 +1,34 @@
+"""The syntax colours of a diff: all of them, within a limit of processor time."""
+
+import time
+
+import pytest
+
+from chorus.panel.widgets import syntax
+from chorus.panel.widgets.patch import parse_patch
+from chorus.panel.widgets.syntax import find_spans
+from tests.panel.story import PARSER
+
+
+def test_a_busy_machine_leaves_no_line_without_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    patch = parse_patch(PARSER)
+    texts = [line.text for line in patch.lines]
+    wanted = find_spans(patch, texts.__getitem__)  # which also imports what it needs
+    assert wanted
+    monkeypatch.setattr(syntax, "MAX_PROCESSOR_SECONDS", 0.2)
+    waited: list[int] = []
+
+    def wait_once(index: int) -> str:
+        """Keep the thread from running, as other programs do, for longer than the limit."""
+        if not waited:
+            waited.append(index)
+            time.sleep(0.3)
+        return texts[index]
+
+    assert find_spans(patch, wait_once) == wanted
+
+
+def test_colours_end_with_the_processor_time_they_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    patch = parse_patch(PARSER)
+    monkeypatch.setattr(syntax, "MAX_PROCESSOR_SECONDS", -1.0)
+    assert find_spans(patch, [line.text for line in patch.lines].__getitem__) == {}
