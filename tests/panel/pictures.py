@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from chorus.panel.forms.revert_form import RevertForm
+from chorus.panel.widgets.queue_rows import key_of
+from chorus.panel.widgets.syntax import find_spans
 from tests.panel.harness import PanelHarness, run_panel
 from tests.panel.story import prompt, story_watcher
 
@@ -74,13 +76,21 @@ async def action_kept(ui: PanelHarness) -> None:
     await ui.on_row(38)
     await ui.press("x")
     await ui.status_shows("kept 38")
+    await ui.until(lambda: ui.panel.model.entries[38].status == "kept", "the mark on its row")
+    await ui.until(lambda: ui.view.queue.row and key_of(ui.view.queue.row) == 40, "the next open action")
+    await diff_read(ui)
 
 
 async def diff_read(ui: PanelHarness) -> None:
+    """Wait for the diff of the row under the cursor, and for its colours."""
+    await ui.settle()  # the move of the cursor
     if ui.view.right.display:
-        await ui.until(lambda: ui.view.diff.document.patch.lines, "the diff")
+        details, diff = ui.view.details, ui.view.diff
+        await ui.until(lambda: details.patch is not None and diff.document.patch is details.patch, "the diff")
         if not ui.panel.active_palette.current.plain:
-            await ui.until(lambda: ui.view.diff.document.spans, "its colours")
+            document = diff.document
+            colours = find_spans(document.patch, document.text)
+            await ui.until(lambda: document.spans == colours, "its colours")
 
 
 Scene = tuple[Callable[[PanelHarness], Awaitable[None]], tuple[int, int], dict[str, Any]]
