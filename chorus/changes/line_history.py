@@ -142,13 +142,24 @@ class LineHistory:
     def redo(self, action: str, version: FileVersion) -> None:
         """An action that was reverted is redone.
 
-        Its states are restored. If others have written there since, they cannot be: then
-        what the redo changes counts.
+        Its states are restored. If others have written there since, or its lines are in another order now,
+        they cannot be: then what the redo changes counts.
         """
-        kept = {id(state) for place in (self.file, *self.places) for state in place.states}
-        own = (*self._states.get(action, ()), *self._file_states.get(action, ()))
-        if all(id(state) in kept for state in own):
-            self.move(version, Presence.REVERTED)
+        own = {id(state) for state in self._states.get(action, ())}
+        levels = [
+            next((level for level, state in enumerate(place.states) if id(state) in own), place.level)
+            for place in self.places
+        ]
+        values = [
+            place.states[level].value if level >= 0 else None
+            for place, level in zip(self.places, levels, strict=True)
+        ]
+        if [value for value in values if value is not None] == list(version.lines):
+            for place, level in zip(self.places, levels, strict=True):
+                if level != place.level:
+                    place.go_to(level, Presence.REVERTED)
+            self._change_file(version, Presence.REVERTED)
+            self.versions.append(version)
             return
         self._states.pop(action, None)
         self._file_states.pop(action, None)

@@ -205,3 +205,18 @@ def test_a_line_is_gone_when_somebody_puts_back_what_a_reverted_action_left() ->
     assert gone(follow("a\nb\n", *steps))["one"] == (0, 1)
     assert gone(follow("a\nb\n", *steps, ("user", "a\nB\n")))["one"] == (1, 1)
     assert gone(follow("a\nb\n", *steps, ("switch", "a\nB\n")))["one"] == (0, 1)
+
+
+def test_a_removal_that_was_redone_is_gone_when_the_line_is_back() -> None:
+    lines = follow("a\nb\nc\n", ("one", "a\nc\n"), ("revert", "a\nb\nc\n"), ("user", "A\nb\nc\n"))
+    lines.redo("one", text("A\nc\n"))
+    assert lines.count("one") == (0, 1)
+    lines.move(text("A\nb\nc\n"))
+    assert lines.count("one") == (1, 1)
+
+
+def test_a_line_that_was_redone_below_a_newer_one_is_gone_with_the_rest() -> None:
+    lines = follow("a\nz\n", ("one", "a\nnew\nz\n"), ("revert", "a\nz\n"), ("two", "a\nmore\nz\n"))
+    lines.redo("one", text("a\nmore\nnew\nz\n"))
+    lines.move(text("a\nz\n"))
+    assert gone(lines) == {"two": (1, 1), "one": (1, 1)}
