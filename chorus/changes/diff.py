@@ -196,3 +196,8 @@ def _trace(rounds: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]
         x, y = (x, y - 1) if down else (x - 1, y)
     pairs += [(i, i) for i in range(x)]
     return pairs
+
+
+def terminated(data: bytes) -> bytes:
+    """The text with a newline at its end: for when a last line without one is not a change."""
+    return data if not data or data.endswith(b"\n") else data + b"\n"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from chorus.changes.diff import Hunk, common_ends, hunks
+from chorus.changes.diff import Hunk, common_ends, hunks, terminated
 from chorus.changes.line_places import find_positions, line_key, pair_lines
 
 # The position of each line of the file's history, by text (`line_places`). Called only where it matters.
@@ -168,8 +168,8 @@ class _Version:
 def _read_both(
     base: bytes, ours: bytes, theirs: bytes, positions: Positions
 ) -> tuple[_Version, _Version, Mapping[bytes, int]]:
-    mine = hunks(_terminated(base), _terminated(ours))
-    other = hunks(_terminated(base), _terminated(theirs))
+    mine = hunks(terminated(base), terminated(ours))
+    other = hunks(terminated(base), terminated(theirs))
     touching = list(_touching(mine, other))
     is_ambiguous = any(_is_ambiguous(mine[one], other[two]) for one, two in touching)
     known = positions() if is_ambiguous else {}
@@ -222,7 +222,7 @@ class _Order:
         return self._interleave(mine, other)
 
     def _in_text(self, lines: list[bytes]) -> bool:
-        return b"\n" + b"\n".join(lines) + b"\n" in b"\n" + _terminated(self._text)
+        return b"\n" + b"\n".join(lines) + b"\n" in b"\n" + terminated(self._text)
 
     def _interleave(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
         """Merge by the lines' positions in the text; a line not in it follows the one before it."""
@@ -322,8 +322,3 @@ def _insertion(mine: _Version, other: _Version | None, order: _Order | None, ind
 def _lines(data: bytes) -> list[bytes]:
     """Lines without their newline."""
     return data.removesuffix(b"\n").split(b"\n") if data else []
-
-
-def _terminated(data: bytes) -> bytes:
-    """The text with a newline at its end: whether the last line has one is compared separately."""
-    return data if not data or data.endswith(b"\n") else data + b"\n"

@@ -434,6 +434,21 @@ def test_a_staged_line_leaves_no_action_that_inserted_lines_just_beside_it(
     assert (states[two.n], states[three.n]) == ("landed", "landed")
 
 
+def test_a_staged_last_line_does_not_hold_back_the_newline_at_its_end(
+    numbered: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    one = agent.edit("n.txt", LINES.replace(b"line 30\n", b"thirty\n"))
+    two = agent.edit("n.txt", LINES.replace(b"line 30\n", b"thirty"))
+    numbered.write("n.txt", LINES.replace(b"line 30\n", b"mine\n"))
+    numbered.git("add", "n.txt")
+    numbered.write("n.txt", LINES.replace(b"line 30\n", b"thirty"))
+    done = land(agent)
+    assert [number for number, _ in left(done)] == [one.n]
+    assert [group.numbers for group in done.groups] == [[two.n]]
+    assert head_file(numbered) == LINES.removesuffix(b"\n")
+    assert numbered.git("show", ":n.txt").encode() == LINES.replace(b"line 30\n", b"mine")
+
+
 def test_what_an_action_removed_is_removed_from_a_branch_that_has_it(
     numbered: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from chorus.changes.diff import hunks
+from chorus.changes.diff import hunks, terminated
 from chorus.changes.line_merge import Overlap, merge_lines
 from chorus.changes.line_places import find_positions
 from chorus.changes.line_trace import changed_lines, follow_line
@@ -147,14 +147,14 @@ class _Fitter:
             for line, place in enumerate(find_positions(staged.split(b"\n"), known))
             if place in overlap.positions
         }
-        in_index = hunks(before, staged)
+        in_index = hunks(terminated(before), terminated(staged))
         found: dict[int, int] = {}
         now = conflict.before
         for change in touching:
             merged = merge_entries(self._workspace, change.before, now, change.after, positions=positions)
             if merged is None:
                 return {}
-            old, new = self._workspace.read(now) or b"", self._workspace.read(merged) or b""
+            old, new = (terminated(self._workspace.read(entry) or b"") for entry in (now, merged))
             changes = hunks(old, new)
             followed = {line: follow_line(position, changes) for line, position in lines.items()}
             changed = [follow_line(line, in_index)[0] for line in lines if followed[line][1]]
