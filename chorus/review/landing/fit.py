@@ -4,11 +4,12 @@ If all changes of a group fit, it lands as it is. Otherwise its actions are trie
 with all its files or not at all, and so do the actions that build on it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from chorus.changes.diff import hunks, terminated
+from chorus.changes.diff import hunks, split_lines, terminated
 from chorus.changes.line_merge import Overlap, merge_lines
 from chorus.changes.line_places import find_positions
 from chorus.changes.line_trace import changed_lines, follow_line
@@ -91,6 +92,10 @@ class _Fitter:
         self._groups = [(group, self._read_changes(group)) for group in plan.groups]
         self._all = [change for _, actions in self._groups for each in actions for change in each.changes]
         self._applied = find_applied(workspace, self.start_tree, self._all)
+        self._by_path: dict[RepoPath, list[PathChange]] = {}
+        for change in self._all:
+            self._by_path.setdefault(change.path, []).append(change)
+        self._lines: dict[RepoPath, list[tuple[list[bytes], list[bytes]]]] = {}
 
     def fit(self, staged: Mapping[int, Sequence[Obstacle]]) -> Fit:
         """Fit all actions except those that conflict with the user's staged changes."""
@@ -154,7 +159,7 @@ class _Fitter:
             merged = merge_entries(self._workspace, change.before, now, change.after, positions=positions)
             if merged is None:
                 return {}
-            old, new = (terminated(self._workspace.read(entry) or b"") for entry in (now, merged))
+            old, new = self._text(now), self._text(merged)
             changes = hunks(old, new)
             followed = {line: follow_line(position, changes) for line, position in lines.items()}
             changed = [follow_line(line, in_index)[0] for line in lines if followed[line][1]]
@@ -241,13 +246,13 @@ class _Fitter:
             return list(actions), [], self._workspace.splice(tree, entries) if entries else tree, changes
         fitting: list[_ActionChanges] = []
         left: list[LeftAction] = []
+        known = set(landing)
         for each in actions:
             todo = [change for change in each.changes if change not in self._applied]
             entries = self._merge(tree, todo)
             if isinstance(entries, list):
                 conflicts = [conflict for conflict in entries if not self._is_present(conflict)]
                 if conflicts:
-                    known = {*landing, *(done.entry.id or "" for done in fitting)}
                     left.append(LeftAction(each.entry, self._find_obstacles(each.entry, conflicts, known)))
                     continue
                 present = {conflict.change for conflict in entries}
@@ -256,6 +261,7 @@ class _Fitter:
                 entries = again if isinstance(again, dict) else {}
             tree = self._workspace.splice(tree, entries) if entries else tree
             fitting.append(_ActionChanges(each.entry, tuple(todo)))
+            known.add(each.entry.id or "")
         return fitting, left, tree, self._todo(fitting)
 
     def _merge(
@@ -272,14 +278,57 @@ class _Fitter:
     def _is_present(self, conflict: PathConflict) -> bool:
         """Whether the branch already has the change, alone or together with later changes of the lane."""
         change, ours = conflict.change, conflict.ours
+        if ours is None:
+            return False
         positions = self.positions_of(change.path)
-        start = self._all.index(change) if change in self._all else len(self._all)
-        later = [each.after for each in self._all[start + 1 :] if each.path == change.path]
-        return ours is not None and any(
+        return any(
             after != change.before
             and merge_entries(self._workspace, change.before, ours, after, positions=positions) == ours
-            for after in later
+            for after in self._find_versions_in(ours, change)
         )
+
+    def _find_versions_in(self, ours: TreeEntry, first: PathChange) -> Iterator[TreeEntry | None]:
+        """The later versions of a file that add no line which `ours` does not have.
+
+        From `first` on, added and removed lines are summed up by text: one merge for each version would take
+        minutes in a long lane.
+        """
+        present = set(split_lines(self._text(ours)))
+        missing: Counter[bytes] = Counter()
+        more = 0  # of these, how many texts are added more often than removed
+        changes = self._by_path[first.path]
+        start = changes.index(first) if first in changes else len(changes)
+        lines = self._changed_lines(first.path)
+        for index in range(start, len(changes)):
+            added, removed = lines[index]
+            for line in added:
+                if line not in present:
+                    missing[line] += 1
+                    more += missing[line] == 1
+            for line in removed:
+                if line not in present:
+                    more -= missing[line] == 1
+                    missing[line] -= 1
+            if index > start and not more:
+                yield changes[index].after
+
+    def _changed_lines(self, path: RepoPath) -> list[tuple[list[bytes], list[bytes]]]:
+        """The lines that each change of a file added and removed."""
+        if path not in self._lines:
+            self._lines[path] = []
+            for change in self._by_path[path]:
+                old, new = self._text(change.before), self._text(change.after)
+                found = hunks(old, new)
+                before, after = split_lines(old), split_lines(new)
+                added = [line for hunk in found for line in after[hunk.after_start : hunk.after_end]]
+                removed = [line for hunk in found for line in before[hunk.before_start : hunk.before_end]]
+                self._lines[path].append((added, removed))
+        return self._lines[path]
+
+    def _text(self, entry: TreeEntry | None) -> bytes:
+        """The lines of a file, the last one with a newline too; nothing for a link."""
+        plain = entry is not None and entry.mode in PLAIN_MODES
+        return terminated(self._workspace.read(entry) or b"") if plain else b""
 
     def _todo(self, actions: Sequence[_ActionChanges]) -> list[PathChange]:
         flat = [change for each in actions for change in each.changes]

@@ -5,15 +5,16 @@ through the lane. Either they are uncommitted lines of the user or of another se
 not land wrote them, or they were committed when the lane began and the branch has changed them since.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from chorus.changes.diff import hunks
+from chorus.changes.diff import Hunk, hunks, split_lines
 from chorus.changes.line_merge import Overlap, merge_lines
 from chorus.changes.line_trace import follow_line, trace_lines_back
 from chorus.history.lanes.lane_change import lane_entry
-from chorus.history.lanes.lanes import USER_ORIGINS
+from chorus.history.lanes.lanes import USER_ORIGINS, Lane
 from chorus.history.log.entry import LogEntry
 from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.api.json_api import LeftActionJson
@@ -22,6 +23,7 @@ from chorus.model.ids import Oid, RepoPath
 from chorus.model.lane_name import branch_name
 from chorus.review.landing.merge import PathConflict, PositionsOf, tree_of
 from chorus.review.landing.plan import LandingPlan
+from chorus.store.objects.commits import Commit
 from chorus.store.objects.trees import TreeEntry
 from chorus.text.sanitize import printable
 
@@ -104,24 +106,119 @@ class _Place:
         return f'your uncommitted line "{printable(shorten(self.text, MAX_QUOTED))}"'
 
 
-@dataclass(frozen=True, slots=True)
+class _LaneFile:
+    """The versions of one file on the lane, oldest first, and who wrote each line.
+
+    Lines are followed forwards, version by version: asked for one action after the other, as they were made,
+    each version is compared once.
+    """
+
+    def __init__(self, read: Callable[[TreeEntry | None], bytes | None]) -> None:
+        self._read = read
+        self.versions: list[_LaneVersion] = []
+        self._changes: list[tuple[Hunk, ...]] = []  # of each version, as far as they were compared
+        self._followed = 0  # versions
+        self._writers: list[_LaneVersion | None] = []
+
+    def find_writers(self, lines: Iterable[int], count: int) -> dict[int, _LaneVersion | None]:
+        """The version that wrote each line, of the file after `count` versions.
+
+        None: the lane began with it.
+        """
+        if count < self._followed or not self._followed:
+            self._followed = 0
+            self._writers = [None] * len(split_lines(self.text(0)))
+        for index in range(self._followed, count):
+            for hunk in reversed(self._change(index)):
+                self._writers[hunk.before_start : hunk.before_end] = [self.versions[index]] * hunk.added
+        self._followed = count
+        return {line: self._writers[line] for line in lines if line < len(self._writers)}
+
+    def follow_to_tip(self, line: int, count: int) -> int:
+        """Where a line of the file after `count` versions is after all of them."""
+        for index in range(count, len(self.versions)):
+            line, _ = follow_line(line, self._change(index))
+        return line
+
+    def text(self, count: int) -> bytes:
+        """The file after this many versions."""
+        if not self.versions:
+            return b""
+        return self._read(self.versions[count - 1].after if count else self.versions[0].before) or b""
+
+    def _change(self, index: int) -> tuple[Hunk, ...]:
+        while len(self._changes) <= index:
+            done = len(self._changes)
+            self._changes.append(hunks(self.text(done), self.text(done + 1)))
+        return self._changes[index]
+
+
+class _LaneFiles:
+    """The files that the lane changed, read from its commits, each commit once."""
+
+    def __init__(self, workspace: Workspace, lane: Lane) -> None:
+        self._workspace = workspace
+        self._lane = lane
+        self._counts: dict[Oid, int] = {}  # by commit: how many there are up to it
+        self._files: dict[RepoPath, tuple[_LaneFile, list[int]]] = {}  # with the count of each version
+
+    def before(self, commit: Oid, path: RepoPath) -> tuple[_LaneFile, int]:
+        """A file, and how many of its versions are older than this commit of the lane."""
+        if not self._counts and (tip := self._workspace.refs.read(self._lane.ref)) is not None:
+            self._walk_to(tip)
+        self._walk_to(commit)
+        found = self._files.get(path)
+        if found is None:
+            return _LaneFile(self.read_text), 0
+        return found[0], bisect_left(found[1], self._counts[commit])
+
+    def read_text(self, entry: TreeEntry | None) -> bytes | None:
+        if entry is None or entry.mode not in PLAIN_MODES:
+            return None
+        return self._workspace.store.read_blob(entry.oid)
+
+    def _walk_to(self, commit: Oid) -> None:
+        new: list[tuple[Oid, Commit]] = []
+        oid: Oid | None = commit
+        while oid is not None and oid != self._lane.base and oid not in self._counts:
+            found = self._workspace.store.read_commit(oid)
+            new.append((oid, found))
+            oid = found.parents[0] if found.parents else None
+        for oid, found in reversed(new):
+            self._counts[oid] = len(self._counts) + 1
+            older = tree_of(self._workspace, found.parents[0] if found.parents else None)
+            for change in self._workspace.trees.diff(older, found.tree):
+                known = self._files.setdefault(change.path, (_LaneFile(self.read_text), []))
+                known[0].versions.append(_LaneVersion(oid, found.message, change.before, change.after))
+                known[1].append(self._counts[oid])
+
+
 class ObstacleFinder:
     """`start`: the branch's last commit."""
 
-    workspace: Workspace
-    plan: LandingPlan
-    start: Oid | None
-    positions_of: PositionsOf
+    def __init__(
+        self, workspace: Workspace, plan: LandingPlan, start: Oid | None, positions_of: PositionsOf
+    ) -> None:
+        self._workspace = workspace
+        self._plan = plan
+        self._start = start
+        self._positions_of = positions_of
+        self._files = _LaneFiles(workspace, plan.lane)
+        self._read = self._files.read_text
+        self._entries = {entry.id: entry for entry in reversed(plan.entries) if entry.id}
+        self._branch_commits: dict[RepoPath, str] = {}
+        self._on_disk: dict[RepoPath, tuple[Hunk, ...]] = {}
 
     def find(self, entry: LogEntry, conflict: PathConflict, landing: Collection[str]) -> list[Obstacle]:
         """Everything that prevents an action from landing. `landing`: actions the branch has or gets."""
         change, ours = conflict.change, conflict.ours
-        versions = list(self._versions(entry, change.path))
-        before, after = self._text(change.before), self._text(change.after)
-        branch = self._text(ours)
+        assert entry.commit is not None
+        file, count = self._files.before(entry.commit, change.path)
+        before, after = self._read(change.before), self._read(change.after)
+        branch = self._read(ours)
         overlap = None
         if before is not None and after is not None and branch is not None:
-            positions = self.positions_of(change.path)
+            positions = self._positions_of(change.path)
             overlap = merge_lines(before, branch, after, positions=positions)
         if isinstance(overlap, Overlap) and overlap.ranges:
             assert before is not None
@@ -131,7 +228,8 @@ class ObstacleFinder:
                 for found in overlap.ranges
                 for line in range(found.start, max(found.end, found.start + 1))
             ]
-            return self._describe_lines(change.path, before, lines, versions, landing)
+            return self._describe_lines(change.path, before, lines, (file, count), landing)
+        versions = file.versions[:count]
         return [self._describe_file(change.path, change.before, ours, versions, landing)]
 
     def _describe_lines(
@@ -139,13 +237,17 @@ class ObstacleFinder:
         path: RepoPath,
         before: bytes,
         lines: Sequence[int],
-        versions: Sequence[_LaneVersion],
+        at: tuple[_LaneFile, int],
         landing: Collection[str],
     ) -> list[Obstacle]:
-        disk = self._text(self.workspace.normal(path, lane_entry(self.workspace, self.plan.disk, path)))
-        since = hunks(before, disk or b"")
+        """`at`: the file on the lane, and how many of its versions came before this one."""
+        file, count = at
         texts = before.split(b"\n")
-        writers = self._find_writers(before, lines, versions)
+        # The lane has this very version, unless a sparse checkout left the file out.
+        on_lane, _ = trace_lines_back({line: line for line in lines}, hunks(file.text(count), before))
+        found_writers = file.find_writers(on_lane.values(), count)
+        writers = {line: found_writers.get(position) for line, position in on_lane.items()}
+        since = self._changes_since_tip(path, file)
         runs: list[tuple[int, int, _LaneVersion | None]] = []
         for line in lines:
             writer = writers.get(line)
@@ -155,10 +257,18 @@ class ObstacleFinder:
                 runs.append((line, line + 1, writer))
         found = []
         for start, end, writer in runs:
-            first = follow_line(start, since)[0] + 1
+            tip = file.follow_to_tip(on_lane.get(start, start), count)
+            first = follow_line(tip, since)[0] + 1
             text = texts[start].decode("utf-8", "replace") if end == start + 1 else None
             found.append(self._describe(_Place(path, first, end - start, text), writer, landing))
         return found
+
+    def _changes_since_tip(self, path: RepoPath, file: _LaneFile) -> tuple[Hunk, ...]:
+        """How the file on disk differs from the lane's."""
+        if path not in self._on_disk:
+            now = self._read(self._workspace.normal(path, lane_entry(self._workspace, self._plan.disk, path)))
+            self._on_disk[path] = hunks(file.text(len(file.versions)), now or b"")
+        return self._on_disk[path]
 
     def _describe_file(
         self,
@@ -170,9 +280,10 @@ class ObstacleFinder:
     ) -> Obstacle:
         """A conflict without lines: a file that is missing or in the way, a link, binary content."""
         if before is None or ours is None:
-            writer = next((v for v in versions if (v.after if before is None else v.before) is None), None)
+            ends = (v for v in reversed(versions) if (v.after if before is None else v.before) is None)
+            writer = next(ends, None)
         else:
-            writer = versions[0] if versions else None
+            writer = versions[-1] if versions else None
         return self._describe(_Place(path, is_gone=before is None), writer, landing)
 
     def _describe(self, place: _Place, writer: _LaneVersion | None, landing: Collection[str]) -> Obstacle:
@@ -182,11 +293,11 @@ class ObstacleFinder:
                 reason = f"{place.builds_on} {place.users_own}"
                 return Obstacle(place.path, "context", reason, place.line, None, writer.commit)
             names = (origin, *parse_actions(writer.message))
-            wrote = next((entry for entry in self.plan.entries if entry.id and entry.id in names), None)
+            wrote = next((self._entries[name] for name in names if name in self._entries), None)
             if wrote is not None and wrote.id not in landing:
-                why: Why = "action" if wrote.lane == self.plan.lane.name else "session"
+                why: Why = "action" if wrote.lane == self._plan.lane.name else "session"
                 lane = f" of {wrote.lane}" if why == "session" else ""
-                onto = branch_name(self.plan.onto)
+                onto = branch_name(self._plan.onto)
                 reason = f"{place.builds_on} action {wrote.n}{lane}, which is not on {onto}"
                 context = writer.commit if origin is not None else None
                 return Obstacle(place.path, why, reason, place.line, wrote.n, context)
@@ -195,12 +306,15 @@ class ObstacleFinder:
     def _branch_change(self, place: _Place) -> str:
         """The change of the file on the branch since the lane began."""
         was, build = ("were", "build") if place.count > 1 else ("was", "builds")
-        name = branch_name(self.plan.onto)
-        if self.start is None:
+        name = branch_name(self._plan.onto)
+        if self._start is None:
             return f"{build} on commits that {name} does not have"
-        git, base = self.workspace.repository.git, self.plan.lane.base
-        since = [f"^{base}"] if base else []
-        by = git.text("log", "-1", "--format=%h %s", self.start, *since, "--", place.path)
+        if place.path not in self._branch_commits:
+            git, base = self._workspace.repository.git, self._plan.lane.base
+            since = [f"^{base}"] if base else []
+            found = git.text("log", "-1", "--format=%h %s", self._start, *since, "--", place.path)
+            self._branch_commits[place.path] = found
+        by = self._branch_commits[place.path]
         if by:
             return f"{was} changed on {name} by {printable(by)}"
         return f"{build} on commits that {name} does not have"
@@ -210,41 +324,6 @@ class ObstacleFinder:
         contexts = [value.split(" ", 1) for value in parse_contexts(version.message)]
         found = [origin for origin, *rest in contexts if rest == [path]]
         return found[0] if found else contexts[0][0] if contexts else None
-
-    def _find_writers(
-        self, before: bytes, lines: Sequence[int], versions: Sequence[_LaneVersion]
-    ) -> dict[int, _LaneVersion]:
-        """The commit of the lane that wrote each of these lines; none for those the lane began with."""
-        writers: dict[int, _LaneVersion] = {}
-        positions, now = {line: line for line in lines}, before
-        for version in versions:
-            after, older = self._text(version.after) or b"", self._text(version.before) or b""
-            positions, _ = trace_lines_back(positions, hunks(after, now))
-            positions, written = trace_lines_back(positions, hunks(older, after))
-            writers |= dict.fromkeys(written, version)
-            now = older
-        return writers
-
-    def _versions(self, entry: LogEntry, path: RepoPath) -> Iterator[_LaneVersion]:
-        """The commits of the lane that changed the file before this action did, newest first."""
-        store = self.workspace.store
-        if entry.commit is None:
-            return
-        parents = store.read_commit(entry.commit).parents
-        while parents and parents[0] != self.plan.lane.base:
-            oid = parents[0]
-            commit = store.read_commit(oid)
-            parents = commit.parents
-            older = tree_of(self.workspace, parents[0]) if parents else None
-            before = lane_entry(self.workspace, older, path)
-            after = lane_entry(self.workspace, commit.tree, path)
-            if before != after:
-                yield _LaneVersion(oid, commit.message, before, after)
-
-    def _text(self, entry: TreeEntry | None) -> bytes | None:
-        if entry is None or entry.mode not in PLAIN_MODES:
-            return None
-        return self.workspace.store.read_blob(entry.oid)
 
 
 def left_json(left: Sequence[LeftAction]) -> list[LeftActionJson]:
