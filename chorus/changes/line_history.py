@@ -47,11 +47,15 @@ class State:
     version: int = -1  # -1: before the first version, or before the place existed
     owner: str | None = None  # the action; None: somebody else
     presence: Presence = Presence.HERE
+    parent: int = -1  # the state of its place that it replaced, by index
 
 
 @dataclass(slots=True)
 class Place:
-    """The states of one line, oldest first, and which of them it has now; -1: it was removed."""
+    """The states of one line, oldest first, and which of them it has now; -1: it was removed.
+
+    They are a tree: what was put there after an undo does not take the place of what was undone.
+    """
 
     states: list[State]
     level: int = 0
@@ -61,35 +65,41 @@ class Place:
         return self.states[self.level].value if self.level >= 0 else None
 
     def add(self, state: State) -> None:
-        """Add a new state. The states after the present one are lost, as in an editor's undo."""
-        del self.states[self.level + 1 :]
+        """Put something new here."""
+        state.parent = self.level
         self.states.append(state)
         self.level = len(self.states) - 1
 
     def go_to(self, level: int, lost: Presence) -> None:
-        """Return to one of the states. `lost`: what becomes of the states above it.
+        """Return to one of the states. `lost`: what becomes of the states it does not build on.
 
         If somebody else restores the content of a reverted action, the action stays reverted: the present
         content is then gone, not replaced by that action.
         """
-        replaced = None
-        if lost is Presence.GONE and 0 <= self.level < level:
-            is_reverted = self.states[level].presence is Presence.REVERTED
-            replaced = self.states[self.level] if is_reverted else None
+        is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
+        replaced = self.level if is_reverted and lost is Presence.GONE else -1
+        here = {level, *self._ancestors(level)} - {replaced}
         for index, state in enumerate(self.states):
-            if index <= level:
+            if index in here:
                 state.presence = Presence.HERE
             elif state.presence is Presence.HERE:
                 state.presence = lost
-        if replaced is not None:
-            replaced.presence = Presence.GONE
         self.level = level
 
     def find(self, value: bytes | None) -> int | None:
-        """The state with this content: the newest below the present one, or else the next above it."""
-        below = range(self.level - 1, -1, -1)
-        above = range(self.level + 1, len(self.states))
-        return next((index for index in (*below, *above) if self.states[index].value == value), None)
+        """The state with this content: the newest that the present one builds on, or else the next one."""
+        below = self._ancestors(self.level)
+        after = (index for index in range(self.level + 1, len(self.states)))
+        before = (index for index in reversed(range(self.level)) if index not in below)
+        order = (*below, *after, *before)
+        return next((index for index in order if self.states[index].value == value), None)
+
+    def _ancestors(self, level: int) -> list[int]:
+        """The states that this one builds on, newest first."""
+        found: list[int] = []
+        while level >= 0 and (level := self.states[level].parent) >= 0:
+            found.append(level)
+        return found
 
     def set(self, value: bytes, lost: Presence) -> None:
         """Return to the state with this content, unless it is the present one."""
@@ -98,8 +108,8 @@ class Place:
             self.go_to(level, lost)
 
     def remove(self, lost: Presence) -> None:
-        level = self.find(None)
-        self.go_to(-1 if level is None or level > self.level else level, lost)
+        empty = (index for index in self._ancestors(self.level) if self.states[index].value is None)
+        self.go_to(next(empty, -1), lost)
 
 
 @dataclass(slots=True)
@@ -128,8 +138,7 @@ class LineHistory:
                 value = added[index] if index < len(added) else None
                 self.places[place].add(self._own(action, State(value, number, action)))
             new = [
-                Place([State(None), self._own(action, State(line, number, action))], 1)
-                for line in added[len(removed) :]
+                _new_place(self._own(action, State(line, number, action))) for line in added[len(removed) :]
             ]
             end = indexes[hunk.before_end]
             self.places[end:end] = new
@@ -249,7 +258,7 @@ class LineHistory:
             result.append(place)
             if index in pairs:
                 before = lines[position : pairs[index]]
-                result[-1:] = [*(_new_place(line, number) for line in before), place]
+                result[-1:] = [*(_new_place(State(line, number)) for line in before), place]
                 place.set(lines[pairs[index]], lost)
                 position = pairs[index] + 1
             elif place.value is None:
@@ -261,7 +270,7 @@ class LineHistory:
                 place.add(State(None, number))
             else:
                 place.remove(lost)
-        return result + [_new_place(line, number) for line in lines[position:]]
+        return result + [_new_place(State(line, number)) for line in lines[position:]]
 
     def _change_file(self, version: FileVersion, lost: Presence) -> None:
         value = _encode(version.kind)
@@ -299,8 +308,10 @@ def align(places: Sequence[Place], lines: Sequence[bytes]) -> dict[int, int]:
     return pairs
 
 
-def _new_place(line: bytes, version: int) -> Place:
-    return Place([State(None), State(line, version)], 1)
+def _new_place(state: State) -> Place:
+    place = Place([State(None)])
+    place.add(state)
+    return place
 
 
 def _level_at(place: Place, number: int) -> int:

@@ -220,3 +220,12 @@ def test_a_line_that_was_redone_below_a_newer_one_is_gone_with_the_rest() -> Non
     lines.redo("one", text("a\nmore\nnew\nz\n"))
     lines.move(text("a\nz\n"))
     assert gone(lines) == {"two": (1, 1), "one": (1, 1)}
+
+
+def test_a_line_that_was_undone_and_comes_back_is_no_longer_gone() -> None:
+    """Also if something else was written there in between, which is gone then."""
+    steps = [("one", "a\n1\nc\n"), ("user", "a\nb\nc\n"), ("user", "a\nmine\nmore\nc\n")]
+    assert gone(follow("a\nb\nc\n", *steps)) == {"one": (1, 1)}
+    assert gone(follow("a\nb\nc\n", *steps, ("user", "a\n1\nc\n"))) == {"one": (0, 1)}
+    steps[2:] = [("two", "a\n2\nc\n"), ("user", "a\n1\nc\n")]
+    assert gone(follow("a\nb\nc\n", *steps)) == {"one": (0, 1), "two": (1, 1)}
