@@ -594,17 +594,19 @@ class History:
     ) -> set[tuple[str, Place]] | None:
         """Put an action on the branch; return where it wrote, or None if it does not fit.
 
-        Where a later one is there already, it stays.
+        Where a later one is there already, it stays, also what it removed.
         """
         todo: list[tuple[str, PlaceChange]] = []
         for name, change in done.changes.items():
+            there = self.find_later_on(main[name][0], done, name)
             for each in change.places:
                 held = main[name][0].get(each.place)
                 if held not in (each.old, each.new) and (
                     done.n in found_left or held not in self.texts_after(done, name, each.place)
                 ):
                     return None
-                if held == each.old:
+                is_replaced = any(PlaceChange(each.place, each.new, held) in later for later in there)
+                if held == each.old and not is_replaced:
                     todo.append((name, each))
         for name, each in todo:
             put(main[name][0], each.place, each.new)
@@ -612,6 +614,22 @@ class History:
             if change.newline[0] != change.newline[1]:
                 main[name] = (main[name][0], change.newline[1])
         return {(name, each.place) for name, each in todo}
+
+    def find_later_on(self, view: View, done: Done, name: str) -> list[tuple[PlaceChange, ...]]:
+        """The changes of later actions that replaced a line of this one, and that the view has as a whole."""
+        own = {(c.place, c.new) for c in done.changes[name].places if c.new is not None}
+        reverted = self.reverted()
+        later = [
+            d.changes[name].places
+            for d in self.done
+            if d.n > done.n and name in d.changes and d.reverts is None and d.n not in reverted
+        ]
+        return [
+            places
+            for places in later
+            if any((c.place, c.old) in own and c.new is not None for c in places)
+            and all(view.get(c.place) == c.new for c in places)
+        ]
 
     def texts_after(self, done: Done, name: str, place: Place) -> set[bytes | None]:
         """What later actions left at a place."""
