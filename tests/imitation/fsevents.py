@@ -90,8 +90,10 @@ def _items(before: DirectorySnapshot, after: DirectorySnapshot) -> list[tuple[st
         note(after, target, RENAMED)
     for created in (*difference.files_created, *difference.dirs_created):
         note(after, created, CREATED | MODIFIED)
+    # A file that was moved and modified is listed by its old name.
+    moved = dict(difference.files_moved)
     for modified in (*difference.files_modified, *difference.files_attrib):
-        note(after, modified, MODIFIED | META_MOD)
+        note(after, moved.get(modified, modified), MODIFIED | META_MOD)
     return [(path, inode, flags) for (path, inode), flags in found.items()]
 
 

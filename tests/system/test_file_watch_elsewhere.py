@@ -3,7 +3,8 @@
 import asyncio
 import os
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,28 @@ def test_a_work_tree_that_is_gone_is_a_stated_problem(tmp_path: Path, imitated: 
     watch.start()
     assert watch.problem is not None
     assert watch.needs_scan
+
+
+@pytest.mark.parametrize("has_started", [False, True])
+def test_a_watch_that_fails_or_ends_is_a_stated_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, imitated: None, has_started: bool
+) -> None:
+    def fail(_stream: fsevents.Stream, _callback: object, started: Callable[[], None]) -> None:
+        if has_started:
+            started()
+        raise SystemError("Cannot start fsevents stream")
+
+    monkeypatch.setattr(fsevents.Stream, "run", fail)
+    (tmp_path / ".git").mkdir()
+    woken = threading.Event()
+    watch = FileWatch(tmp_path, tmp_path / ".git", wake=woken.set)
+    watch.start()
+    try:
+        assert woken.wait(30)
+        assert watch.needs_scan
+        assert "changes are found by scanning" in str(watch.problem)
+    finally:
+        watch.stop()
 
 
 def test_what_a_call_changed_is_found_by_a_scan_where_no_barrier_is(seen: Seen, tmp_path: Path) -> None:

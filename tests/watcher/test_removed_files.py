@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -22,7 +23,12 @@ __all__ = ["home"]  # a fixture
 def wake(home: Home) -> Iterator[Callable[[], object]]:
     """As a hook does that came a moment before."""
     poke = os.open(home.spool / "poke", os.O_WRONLY | os.O_NONBLOCK)
-    yield lambda: os.write(poke, b"\n")
+
+    def write() -> None:
+        with suppress(BrokenPipeError):  # it has found out by itself, and ended
+            os.write(poke, b"\n")
+
+    yield write
     os.close(poke)
 
 

@@ -45,20 +45,20 @@ EVENTS: list[type[FileSystemEvent]] = [
 
 def start_observer(target: WatchTarget) -> BaseObserver:
     """Watch the work tree and the git directory. Raises OSError if the work tree cannot be watched."""
-    observer = _create_observer(target.on_overflow)
+    observer = _create_observer(target.on_overflow, target.on_limit)
     observer.start()
     try:
         observer.schedule(target.handler, target.root, recursive=True, event_filter=EVENTS)
         if not target.git_dir.startswith(target.root + "/"):
             observer.schedule(target.handler, target.git_dir, event_filter=EVENTS)
-    except OSError:
+    except (OSError, SystemError) as error:  # the second if FSEvents takes no more streams
         observer.stop()
         observer.join()
-        raise
+        raise error if isinstance(error, OSError) else OSError(str(error)) from error
     return observer
 
 
-def _create_observer(on_overflow: Callable[[], None]) -> BaseObserver:
+def _create_observer(on_overflow: Callable[[], None], on_limit: Callable[[str], None]) -> BaseObserver:
     try:
         from watchdog.observers.fsevents import FSEventsEmitter  # noqa: PLC0415  not on every system
     except ImportError:
@@ -69,5 +69,10 @@ def _create_observer(on_overflow: Callable[[], None]) -> BaseObserver:
             if any(event.flags & MUST_SCAN for event in events):
                 on_overflow()
             super().queue_events(timeout, events)
+
+        def run(self) -> None:
+            super().run()
+            if self.should_keep_running():
+                on_limit("the file watch has ended")
 
     return BaseObserver(Emitter)

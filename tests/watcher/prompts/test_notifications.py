@@ -118,9 +118,9 @@ def test_without_preferences_only_the_desktop_is_used(
     hostile = PROMPT | {"input": {"command": "<b>&x"}}
     notifier.notify([hostile], [hostile])
     later.pass_time()
-    wait_until(told.exists, what="the notification")
     shown = "--|Chorus: shop|Bash: &lt;b&gt;&amp;x|" if IS_LINUX else "end run|Chorus: shop|Bash: <b>&x|"
-    assert told.read_text().endswith(shown)
+    # With a desktop the first prompt is shown too, a moment before.
+    wait_until(lambda: told.exists() and told.read_text().endswith(shown), what="the notification")
 
 
 def test_a_prompt_that_was_answered_soon_is_not_announced(
