@@ -17,12 +17,11 @@ from chorus.inbox.repositories import name_repositories
 from chorus.model.api.json_api import InboxJson
 from chorus.model.api.schema import validator
 from chorus.wire.home import find_home
-from chorus.wire.watcher_process import connect_or_start, stop
+from chorus.wire.watcher_process import connect_or_start, connect_started, stop
 from tests.inbox.conftest import OddWatcher, odd_watcher, scripted
 from tests.panel.scripted_watcher import ScriptedWatcher
 from tests.panel.story import prompt
 from tests.repos import UserRepo
-from tests.waiting import wait_for
 
 __all__ = ["odd_watcher", "scripted"]  # fixtures
 
@@ -133,7 +132,7 @@ def test_a_watcher_that_cannot_register_works_all_the_same(repo: UserRepo, tmp_p
     command = [sys.executable, "-m", "chorus.watcher", str(repo.path / ".git")]
     process = subprocess.Popen(command, env=environment)
     home = find_home(repo.path)
-    wait_for(home.socket.exists, what="the socket")
+    connect_started(home).close()
     assert stop(home)
     assert process.wait(timeout=30) == 0
     assert "the inbox will not list this repository" in home.log.read_text()

@@ -376,7 +376,7 @@ def editor(repo: UserRepo, script: str) -> str:
 def test_messages_are_edited_in_the_editor_git_would_use(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     change = editor(
-        worked, 'cp "$1" "$0.saw"; printf "Said %s\\n\\nMore.\\n# no\\n" "$(head -1 "$1")" > "$1"'
+        worked, 'cp "$1" "$0.saw"; printf "Said %s\\n\\nMore.\\n# no\\n" "$(head -n 1 "$1")" > "$1"'
     )
     worked.git("config", "core.editor", change)
     done = chorus("land", lane, "-e", "--by", "action", EDITOR="false", VISUAL="false")
