@@ -9,6 +9,7 @@ import gc
 import logging
 import os
 import socket
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -247,6 +248,7 @@ class Watcher:
                 raise
         self.hooks.listen()
         await self.server.open()
+        self._mod_fallback.reachable_since = time.time()
         self._register()
         if not self.tasks.failed.is_set():
             self._start_loops()

@@ -208,6 +208,8 @@ def test_a_hung_or_killed_watcher_holds_nobody_up_and_loses_nothing(watched: Wat
     wait_for(lambda: len(changes(watched)) == 10, what="ten edits", seconds=60)
     assert {status for _, status, _ in changes(watched)} == {"committed"}
     assert (watched.project / "app.py").read_text() == APP.replace("old", "v10")
+    # The mod is not silent: it found no watcher.
+    assert not (watched.project / ".claude").exists()
     assert took < 30.0  # one wait of 250 ms; each request of the client to the model is far longer here
     assert watched.pane is not None
     assert not re.search("hook|chorus.*(error|skipped)", watched.pane.screen())

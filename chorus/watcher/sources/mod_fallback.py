@@ -1,13 +1,15 @@
 """Add hooks for a client whose mod went silent: the client may switch its mods off at any time.
 
-A mod is silent if the transcript reports the start and the end of a call and the mod reports neither. Then
-hooks are added to the work tree's settings for as long as that client runs. Until the client has read them,
-its calls are read from the transcript.
+A mod is silent if the transcript reports the start and the end of a call and the mod reports neither, though
+the watcher could be reached. Then hooks are added to the work tree's settings for as long as that client
+runs. Until the client has read them, its calls are read from the transcript.
 """
 
 import logging
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from chorus.agents.interface import Clients, SettingsScope, Setup
@@ -33,6 +35,7 @@ class ModFallback:
     hooks: TemporaryHooks
     find_session: Callable[[SessionId], Session | None]
     find_root: Callable[[str], Path | None]
+    reachable_since: float = math.inf  # since the epoch: before that, no report could reach this watcher
     _unreported: LruDict[ToolUseId, None] = field(default_factory=lambda: LruDict(MAX_CALLS))
     _done: set[str] = field(default_factory=set)  # clients that were given hooks, or cannot be
 
@@ -42,7 +45,7 @@ class ModFallback:
             return
         for outcome in outcomes:
             match outcome:
-                case CallOpened(call) if call.tool not in FREQUENT_TOOLS:
+                case CallOpened(call) if call.tool not in FREQUENT_TOOLS and self._was_reachable(call.time):
                     self._unreported[call.id] = None
                 case ActionClosed(action) if action.id in self._unreported:
                     del self._unreported[action.id]
@@ -53,6 +56,12 @@ class ModFallback:
         """Remember that the mod reported this call."""
         if call is not None:
             self._unreported.pop(ToolUseId(call), None)
+
+    def _was_reachable(self, time: str | None) -> bool:
+        try:
+            return datetime.fromisoformat(time or "").timestamp() > self.reachable_since
+        except (ValueError, OverflowError):
+            return False
 
     def _add_hooks(self, session: SessionId) -> None:
         known = self.find_session(session)
