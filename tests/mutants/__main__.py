@@ -26,7 +26,7 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
 from tests.mutants.selection import TestSelection, load_selection
-from tests.mutants.targets import EQUIVALENT, TARGETS
+from tests.mutants.targets import EQUIVALENT, ROOMS, TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a test run needs.
@@ -61,9 +61,10 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable, help="the interpreter that runs the tests")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
-    selection = load_selection(ROOT / ".mutants" / "tests.json", options.python, options.jobs)
-    rng = random.Random(options.seed)
     areas = options.area or list(TARGETS)
+    rooms = dict.fromkeys(room for area in areas for room in ROOMS[area])
+    selection = load_selection(ROOT / ".mutants", rooms, options.python, options.jobs)
+    rng = random.Random(options.seed)
     for test in {test for area in TARGETS.values() for tests in area.values() for test in tests}:
         assert (ROOT / test).exists(), test
     chosen = choose(areas, options.count, rng, options.module or "")

@@ -10,10 +10,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Without those that drive the real client, and those of rooms in which nothing is mutated.
-TEST_DIRECTORIES = tuple(
-    f"tests/{room}" for room in ("model", "changes", "policy", "store", "history", "review", "watcher")
-)
 # What one mutant may cost: of many tests that run a line, as many as fit into this time.
 MAX_SECONDS = 40.0
 MAX_TESTS = 400
@@ -56,24 +52,29 @@ class TestSelection:
             yield from (test for test in row if test is not None)
 
 
-def load_selection(place: Path, python: str, jobs: int) -> TestSelection:
-    """Read what an earlier run found, unless a source or test is newer; else run all tests once."""
+def load_selection(folder: Path, rooms: Iterable[str], python: str, jobs: int) -> TestSelection:
+    """Read which tests of these rooms run which line. Run the tests of a room once if a file has changed."""
     newest = max(
         file.stat().st_mtime for room in ("chorus", "tests") for file in ROOT.glob(f"{room}/**/*.py")
     )
-    if not place.exists() or place.stat().st_mtime < newest:
-        print("running all tests once, to see which runs which line ...", flush=True)
-        place.write_text(json.dumps(measure(python, jobs)))
-    data = json.loads(place.read_text())
-    tests: list[str] = data["tests"]
-    lines = {
-        module: {int(line): [tests[index] for index in indexes] for line, indexes in found.items()}
-        for module, found in data["lines"].items()
-    }
-    return TestSelection(dict(zip(tests, data["seconds"], strict=True)), lines)
+    seconds: dict[str, float] = {}
+    lines: dict[str, dict[int, list[str]]] = {}
+    for room in rooms:
+        place = folder / f"tests-{room}.json"
+        if not place.exists() or place.stat().st_mtime < newest:
+            print(f"running tests/{room} once, to see which test runs which line ...", flush=True)
+            place.write_text(json.dumps(measure(room, python, jobs)))
+        data = json.loads(place.read_text())
+        tests: list[str] = data["tests"]
+        seconds |= dict(zip(tests, data["seconds"], strict=True))
+        for module, found in data["lines"].items():
+            known = lines.setdefault(module, {})
+            for line, indexes in found.items():
+                known.setdefault(int(line), []).extend(tests[index] for index in indexes)
+    return TestSelection(seconds, lines)
 
 
-def measure(python: str, jobs: int) -> dict[str, object]:
+def measure(room: str, python: str, jobs: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as scratch:
         settings, seconds_file = Path(scratch) / "coveragerc", Path(scratch) / "seconds.jsonl"
         settings.write_text(SETTINGS)
@@ -87,7 +88,7 @@ def measure(python: str, jobs: int) -> dict[str, object]:
         }
         command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants.durations"]
         command += ["-n", str(jobs), "-m", "not client", "--cov", f"--cov-config={settings}"]
-        command += ["--cov-context=test", "--cov-report=", *TEST_DIRECTORIES]
+        command += ["--cov-context=test", "--cov-report=", f"tests/{room}"]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         print(done.stdout[-2000:] if done.returncode else done.stdout.splitlines()[-1], flush=True)
         listed = [json.loads(line) for line in seconds_file.read_text().splitlines()]

@@ -2,6 +2,15 @@
 
 RUNNING = tuple(f"tests/watcher/{name}.py" for name in ("test_watcher", "test_process", "server/test_server"))
 
+# By area: the tests that may run its lines. None of them drives the real client.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "recording": ("changes", "history", "review"),
+    "lanes": ("model", "history", "review"),
+    "landing": ("review",),
+    "watcher": ("watcher",),
+    "policy": ("policy",),
+}
+
 # By area and module below `chorus/`: tests that are tried after those that run the very line.
 TARGETS: dict[str, dict[str, tuple[str, ...]]] = {
     "recording": {
