@@ -180,3 +180,20 @@ def test_files_that_decide_what_runs_need_a_rule_that_names_them(path: str) -> N
         "Edit", {"file_path": path}, POLICY, root=ROOT, resolve=resolve, find_repository=find_repository
     )
     assert verdict.decision == "ask"
+
+
+def test_a_rule_that_allows_a_path_allows_it_as_it_is_spelled() -> None:
+    """Only rules that restrict ignore case: elsewhere `SRC` is another directory."""
+
+    def judge(path: str) -> str:
+        return judge_call(
+            "Write", {"file_path": path}, POLICY, root=ROOT, resolve=resolve, find_repository=find_repository
+        ).decision
+
+    assert (judge("src/a.py"), judge("SRC/a.py")) == ("allow", "ask")
+
+
+def test_a_command_without_a_list_of_harmless_arguments_is_named_by_its_first_two_words() -> None:
+    policy = parse_policy({"rule": [{"decision": "allow", "command": "frob *"}]})
+    (finding,) = bash("frob the cat", policy).findings
+    assert "arguments of `frob the` are harmless" in finding.because
