@@ -13,7 +13,11 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.client
 
 REVERTED = "The user reverted changes of yours"
-START = {"hooked": WatchedSession.start_hooked, "adopted": WatchedSession.start_adopted}
+START = {
+    "modded": WatchedSession.start_modded,
+    "hooked": WatchedSession.start_hooked,
+    "adopted": WatchedSession.start_adopted,
+}
 
 
 def make(watched: WatchedSession, name: str) -> dict[str, Any]:
@@ -68,7 +72,7 @@ def test_each_action_carries_its_session_and_each_session_has_its_lane(
     START[mode](watched, "--resume", first["session"])
     resumed = make(watched, "e")
     assert (resumed["session"], resumed["lane"]) == (first["session"], first["lane"])
-    assert len(notices(watched)) == (mode == "hooked")
+    assert len(notices(watched)) == (mode != "adopted")
     watched.leave()
 
     START[mode](watched, "--resume", first["session"], "--fork-session")

@@ -17,7 +17,7 @@ def steps(watched: WatchedSession, *turns: list[Any]) -> list[list[Any]]:
     return [[in_directory(step, watched.project) for step in turn] for turn in turns]
 
 
-@pytest.mark.parametrize("mode", ["hooked", "adopted"])
+@pytest.mark.parametrize("mode", ["modded", "hooked", "adopted"])
 def test_a_rewind_and_a_checkout_undo_actions(watched: WatchedSession, mode: str) -> None:
     MODES[mode](watched)
     assert watched.pane is not None
