@@ -103,7 +103,7 @@ def test_an_unfinished_line_that_is_cut_off_is_read_again(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("odd", ["/dev/zero", "pipe", "sparse"])
-def test_what_is_no_transcript_is_not_read(tmp_path: Path, odd: str) -> None:
+def test_devices_pipes_and_huge_files_are_not_read(tmp_path: Path, odd: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "sparse").touch()
     os.truncate(tmp_path / "sparse", 10 * 2**30)

@@ -119,7 +119,7 @@ def test_a_second_window_does_not_record_the_firsts_changes_as_outside() -> None
     assert windows.feed(ActionClosed(closed(two))) == [RecordCallWindow(closed(two), False)]
 
 
-def test_what_an_open_edit_names_is_excluded_from_outside_changes() -> None:
+def test_the_path_of_an_open_edit_is_excluded_from_outside_changes() -> None:
     windows, edit, bash = CallWindows(), call("e"), call("b", "Bash")
     windows.feed(CallOpened(edit))
     assert windows.feed(CallOpened(bash)) == [RecordOutsideEverywhere(frozenset({"/p/a"}))]

@@ -251,5 +251,5 @@ def test_a_newline_at_the_end_that_is_there_already_is_placed_after_its_opposite
     assert place_change(base, ours, theirs) == PlacedChange(theirs, context, (1,))
 
 
-def test_the_first_line_of_an_empty_file_is_no_change_of_its_newline() -> None:
+def test_the_first_line_of_an_empty_file_is_not_a_change_of_its_newline() -> None:
     assert place_change(b"", b"x\n", b"a\n").context is None

@@ -60,7 +60,7 @@ def test_a_text_in_two_places_has_no_position() -> None:
     assert (b"}" in found, len(found)) == (False, 2)
 
 
-def test_the_present_version_is_known_whatever_its_line_ends() -> None:
+def test_the_present_version_is_recognised_with_any_line_ends() -> None:
     found = LinePlaces()
     found.move([b"a", b"b"])
     assert found.holds([b"a\r", b"b\r"])

@@ -70,7 +70,7 @@ def test_a_chain_of_edits_is_split(states: list[str], line_end: str) -> None:
 
 
 @given(st.none() | st.binary(max_size=40), st.none() | st.binary(max_size=40), st.lists(texts, max_size=4))
-def test_parts_lead_from_before_to_after_whatever_is_reported(
+def test_the_parts_lead_from_before_to_after_for_any_reports(
     before: bytes | None, after: bytes | None, reported: list[str]
 ) -> None:
     reports = [edit(a, b) for a, b in pairwise(reported)]
@@ -148,7 +148,7 @@ def test_the_clients_text_fits_the_bytes_in_every_recorded_form(name: str) -> No
     assert split_change(before, after, [report]) == (ChangePart(0, after),)
 
 
-def test_what_a_formatter_did_after_the_edit_is_outside() -> None:
+def test_a_formatters_change_after_the_edit_is_outside() -> None:
     lines = [f"line {i}\n" for i in range(20)]
     before, edited = "".join(lines), "".join([*lines[:3], "new\n", *lines[3:]])
     formatted = edited.replace("line 15", "LINE 15").encode()
@@ -158,7 +158,7 @@ def test_what_a_formatter_did_after_the_edit_is_outside() -> None:
     )
 
 
-def test_what_changed_before_the_edit_is_outside() -> None:
+def test_a_change_before_the_edit_is_outside() -> None:
     seen, found, left = b"one\n", "one\ntwo\n", "one\ntwo\nthree\n"
     assert split_change(seen, left.encode(), [edit(found, left)]) == (
         ChangePart(None, found.encode()),
@@ -166,7 +166,7 @@ def test_what_changed_before_the_edit_is_outside() -> None:
     )
 
 
-def test_what_came_after_an_edit_is_outside_also_among_equal_lines() -> None:
+def test_a_change_after_an_edit_is_outside_even_among_equal_lines() -> None:
     rows = ["a", "-", "-", "b", "-", "-", "c", "-", "-"] * 3
     before = "".join(f"{row}\n" for row in rows)
     first = before.replace("a\n", "A\n", 1)
@@ -355,7 +355,7 @@ def test_edits_reported_in_any_order_are_sorted_by_their_texts(
     assert [arrival[place] for place in order] == list(range(len(reports)))
 
 
-def test_of_two_edits_of_the_same_text_the_overwritten_one_was_first() -> None:
+def test_the_overwritten_one_of_two_edits_of_the_same_text_was_first() -> None:
     lost, kept = edit(ROWS, FIRST), edit(ROWS, SECOND)
     assert writing_order(ROWS.encode(), SECOND.encode(), [kept, lost]) == (1, 0)
     assert writing_order(ROWS.encode(), SECOND.encode(), [lost, kept]) == (0, 1)

@@ -78,7 +78,7 @@ def test_of_two_commands_one_without_a_report_shares_only_what_the_other_does_no
     assert split(BASE, end, ANY_CHANGE, window(BASE, B2), edit(middle, end)) == shared
 
 
-def test_what_a_command_does_not_report_before_the_next_edit_is_outside() -> None:
+def test_a_change_that_a_command_does_not_report_before_the_next_edit_is_outside() -> None:
     middle, end = put(B2, l5="mine"), put(B2, l5="mine", l9="E9")
     expected = (part(0, B2), part(None, middle), part(1, end))
     assert split(BASE, end, window(BASE, B2), edit(middle, end)) == expected
@@ -127,7 +127,7 @@ def test_a_change_recorded_before_it_was_reported_is_taken_back() -> None:
     ],
     ids=["no file", "not there", "no report", "another text", "overwritten", "no change", "mixed line ends"],
 )
-def test_a_change_that_cannot_be_told_from_the_content_is_not_taken_back(
+def test_a_change_that_cannot_be_found_in_the_content_is_not_split_off(
     now: str | None, report: ReportedEdit
 ) -> None:
     assert split_present(None if now is None else now.encode(), [report]) is None

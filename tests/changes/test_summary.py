@@ -120,7 +120,7 @@ def test_lines_are_counted_unless_the_content_is_binary() -> None:
         (b"x\n", b"x\n" + b"y" * 1000, "y" * 400),
     ],
 )
-def test_a_change_of_a_file_is_told_by_its_first_line_with_a_word(
+def test_a_change_of_a_file_is_described_by_its_first_line_with_a_word(
     before: bytes, after: bytes, line: str | None
 ) -> None:
     assert described(before, after).line == line

@@ -124,7 +124,7 @@ def test_a_work_tree_that_is_polled_and_names_without_case_are_said(repo: UserRe
     assert "not case-sensitive" in detail
 
 
-def test_what_a_session_in_no_pane_lacks_is_said() -> None:
+def test_a_session_in_no_pane_is_listed_with_what_it_lacks() -> None:
     session: Any = {"id": "0123456789", "state": "working", "sources": ["hook"], "pane": None}
     status: Any = {"sessions": [session, {**session, "id": "other-session", "pane": "%1"}]}
     detail = check_sessions(status).detail

@@ -126,7 +126,7 @@ def test_without_any_repository_the_hint_says_how_to_begin(capsys: pytest.Captur
     assert inbox(capsys, "--short") == ""
 
 
-def test_a_watcher_that_cannot_register_works_all_the_same(repo: UserRepo, tmp_path: Path) -> None:
+def test_a_watcher_that_cannot_register_still_works(repo: UserRepo, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("no directory")
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
     command = [sys.executable, "-m", "chorus.watcher", str(repo.path / ".git")]

@@ -35,7 +35,9 @@ def test_the_four_kinds_of_images_are_read_by_their_content(tmp_path: Path, medi
         (IMAGES["image/png"].ljust(MAX_IMAGE_BYTES + 1), f"{{}} has {MAX_IMAGE_BYTES + 1} bytes"),
     ],
 )
-def test_what_is_no_image_or_too_big_is_refused(tmp_path: Path, content: bytes | None, why: str) -> None:
+def test_a_file_that_is_too_big_or_not_an_image_is_refused(
+    tmp_path: Path, content: bytes | None, why: str
+) -> None:
     path = tmp_path / "picture.png"
     if content is not None:
         path.write_bytes(content)
@@ -65,7 +67,7 @@ def test_a_message_is_a_text_or_an_image() -> None:
         ["send", "--follow", "--end"],
     ],
 )
-def test_what_makes_no_sense_is_refused_before_anything_starts(words: list[str]) -> None:
+def test_arguments_that_make_no_sense_are_refused_before_anything_starts(words: list[str]) -> None:
     assert main(words) == ExitCode.USAGE
 
 

@@ -114,7 +114,7 @@ def test_the_first_page_is_shown_before_older_entries_are_read(
 
 
 @pytest.mark.parametrize("screen", [1, 3])
-def test_every_entry_is_shown_once_whatever_the_page_size(
+def test_every_entry_is_shown_once_with_any_page_size(
     repo: UserRepo, monkeypatch: pytest.MonkeyPatch, screen: int
 ) -> None:
     with Recorder.open(repo.path) as recorder:

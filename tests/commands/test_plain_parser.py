@@ -94,7 +94,7 @@ def test_common_command_lines_need_no_argparse(line: str) -> None:
         "log -n 0", "log -n", "log --limit=3", "show 1 2", "diff 1 --json 2", "show -- 5",
     ],
 )  # fmt: skip
-def test_what_is_uncertain_or_wrong_is_left_to_argparse(line: str) -> None:
+def test_uncertain_or_wrong_arguments_are_left_to_argparse(line: str) -> None:
     name, *words = line.split()
     assert PLAIN[name].parse(words) is None
 

@@ -45,7 +45,7 @@ def test_the_dialog_is_read_with_the_meaning_of_its_keys(columns: int) -> None:
     assert answers == [0, 1, 2, 3]
 
 
-def test_the_idle_screen_is_no_prompt() -> None:
+def test_the_idle_screen_is_not_a_prompt() -> None:
     assert isinstance(read_screen(screen(100, None), RULES).found, NoPrompt)
 
 

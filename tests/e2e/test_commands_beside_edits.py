@@ -229,7 +229,7 @@ def test_a_watcher_killed_during_a_turn_is_woken_and_each_action_keeps_its_own_c
     assert wait_for(lambda: int(home.lock.read_text() or 0), what="the next watcher") != pid
 
 
-def test_what_happens_after_stop_is_recorded_by_the_next_watcher(watched: WatchedSession) -> None:
+def test_changes_after_stop_are_recorded_by_the_next_watcher(watched: WatchedSession) -> None:
     watched.start_hooked()
     home = find_home(watched.project)
     stop(home)
@@ -250,7 +250,7 @@ def outside_paths(watched: WatchedSession) -> set[str]:
 
 
 @pytest.mark.parametrize("mode", ["default", "acceptEdits"])
-def test_what_the_user_writes_while_a_call_waits_for_permission_is_not_the_calls(
+def test_a_change_of_the_user_while_a_call_waits_for_permission_is_not_the_calls(
     watched: WatchedSession, mode: str
 ) -> None:
     """The call is announced before the user is asked, and writes after the answer."""

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.client
 LINES = "one\ntwo\nthree\nfour\nfive\nsix\n"
 
 
-def test_what_fits_lands_on_each_branch_and_again_after_a_reset(watched: WatchedSession) -> None:
+def test_fitting_actions_land_on_each_branch_and_again_after_a_reset(watched: WatchedSession) -> None:
     def git(*arguments: str) -> str:
         done = subprocess.run(["git", *arguments], cwd=watched.project, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

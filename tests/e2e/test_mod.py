@@ -195,7 +195,7 @@ def test_hooks_take_over_when_the_mod_falls_silent(watched: WatchedSession) -> N
     wait_for(lambda: not settings.exists(), what="the removal of the hooks", seconds=60)
 
 
-def test_a_hung_or_killed_watcher_holds_nobody_up_and_loses_nothing(watched: WatchedSession) -> None:
+def test_a_hung_or_killed_watcher_delays_nobody_and_loses_nothing(watched: WatchedSession) -> None:
     watched.start_modded()
     watched.play("first", [edit("app.py", "old", "v1")], [Text("First.")])
     pid = watched.chorus("status")["watcher"]["pid"]

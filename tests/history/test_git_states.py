@@ -322,7 +322,7 @@ def test_a_branch_switch_by_the_agents_own_command_is_outside(clean: UserRepo) -
         assert_whole(clean, recorder)
 
 
-def test_what_the_agent_changes_and_commits_in_one_command_is_its_own(clean: UserRepo) -> None:
+def test_a_change_that_the_agent_also_commits_in_one_command_is_its_own(clean: UserRepo) -> None:
     with Recorder.open(clean.path) as recorder:
         agent = Agent(clean, recorder)
 

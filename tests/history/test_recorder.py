@@ -134,7 +134,7 @@ def test_what_bash_changed_is_one_action_with_all_its_files(repo: UserRepo, agen
     assert replayed(agent.recorder) == on_disk(repo)
 
 
-def test_what_the_user_did_between_two_actions_is_outside(repo: UserRepo, agent: Agent) -> None:
+def test_a_change_of_the_user_between_two_actions_is_outside(repo: UserRepo, agent: Agent) -> None:
     agent.replace("app.py", b"x = 1", b"x = 2")
     repo.write("notes.txt", b"mine\n")
     agent.bash(lambda: repo.write("made.txt", b"made\n"))
@@ -194,7 +194,7 @@ def write_over(repo: UserRepo, recorder: Recorder) -> dict[str, Action]:
 
 
 @pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
-def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
+def test_two_edits_that_read_the_file_at_once_each_have_their_own_change(
     repo: UserRepo, recorder: Recorder, order: list[str]
 ) -> None:
     written_over = write_over(repo, recorder)

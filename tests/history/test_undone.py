@@ -159,7 +159,7 @@ def test_a_branch_switch_undoes_nothing_but_a_reset_does(
     assert states(recorder, 1) == ["undone git"]
 
 
-def test_what_is_carried_to_a_new_branch_can_be_undone_there(
+def test_a_change_carried_to_a_new_branch_can_be_undone_there(
     start: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     agent.replace("f.txt", b"b", b"B")
@@ -170,7 +170,7 @@ def test_what_is_carried_to_a_new_branch_can_be_undone_there(
     assert states(recorder, 1) == ["undone git"]
 
 
-def test_another_recorder_goes_on_where_the_first_one_was(
+def test_another_recorder_continues_where_the_first_one_stopped(
     start: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     agent.replace("f.txt", b"b", b"B")

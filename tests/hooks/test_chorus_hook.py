@@ -74,7 +74,7 @@ def test_a_repository_where_chorus_was_never_used_is_left_alone(project: Path) -
     assert list((project / ".git").iterdir()) == []
 
 
-def test_a_directory_that_is_no_repository_is_left_alone(tmp_path: Path) -> None:
+def test_a_directory_that_is_not_a_repository_is_left_alone(tmp_path: Path) -> None:
     assert run_hook(tmp_path, EVENT) == b""
     assert run_hook(Path("/"), EVENT) == b""
     assert list(tmp_path.iterdir()) == []
@@ -209,7 +209,7 @@ def test_what_is_over_is_waited_for_only_if_there_is_something_to_say(
         wait_until(lambda: len(watcher.seen) == 2, what="both events")
 
 
-def test_a_ping_tells_whether_the_watcher_works(
+def test_a_ping_shows_whether_the_watcher_works(
     project: Path, spool: Spool, pauses: Path, tmp_path: Path
 ) -> None:
     environment = {"PATH": f"{pauses}:{os.environ['PATH']}"}

@@ -73,7 +73,7 @@ def test_a_message_is_something_git_can_store(text: Text) -> None:
 
 
 @given(st.text())
-def test_a_message_that_somebody_else_wrote_is_no_trouble(message: str) -> None:
+def test_a_message_in_another_format_is_accepted(message: str) -> None:
     parse_message(message)
     parse_actions(message)
 
@@ -97,7 +97,7 @@ def test_a_message_reads_like_one_written_by_hand() -> None:
 
 @pytest.mark.parametrize("quoted", [None, "", "a\tb\r", "> \0 "])
 @pytest.mark.parametrize("body_lines", [(), ("one", "two")])
-def test_what_does_not_survive_as_a_quote_is_kept_beside_it(
+def test_text_that_cannot_be_quoted_is_kept_beside_the_quote(
     quoted: str | None, body_lines: tuple[str, ...]
 ) -> None:
     text = Text("s", quoted, body_lines, ((ACTION, "x"),))
@@ -138,7 +138,7 @@ def test_actions_are_found_in_a_squashed_message() -> None:
     assert parse_actions(squashed) == ("toolu_01A", "toolu_01A")
 
 
-def test_a_broken_value_is_taken_as_it_stands() -> None:
+def test_a_broken_value_is_taken_literally() -> None:
     assert parse_message('"half\n\nChorus-Action: "half\n') == Text('"half', trailers=((ACTION, '"half'),))
 
 

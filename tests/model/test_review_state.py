@@ -40,11 +40,11 @@ def test_a_committed_action_is_open() -> None:
         {"within": "toolu_1"},
     ],
 )
-def test_what_is_reviewed_or_needs_no_review_is_not_open(difference: dict[str, Any]) -> None:
+def test_actions_that_are_reviewed_or_need_no_review_are_not_open(difference: dict[str, Any]) -> None:
     assert not is_open(**(OPEN | difference))
 
 
-def test_what_is_undone_is_said_in_words() -> None:
+def test_the_undone_part_is_described_in_words() -> None:
     assert render_undone(None) is None
     assert render_undone({"by": "git", "whole": True, "lines": 2, "of": 2}) == "undone by git"
     assert render_undone({"by": "rewind", "whole": True, "lines": 2, "of": 2}) == "undone by a rewind"
@@ -52,14 +52,14 @@ def test_what_is_undone_is_said_in_words() -> None:
     assert part == "2 of 5 lines undone by an outside change"
 
 
-def test_what_an_action_builds_on_is_said_in_words() -> None:
+def test_the_lines_an_action_builds_on_are_described_in_words() -> None:
     end = "(committed to the lane as context)"
     assert render_context("a.txt", None, [11]) == f"builds on your uncommitted line 11 of a.txt {end}"
     assert render_context("a.txt", None, []) == f"builds on your uncommitted a.txt {end}"
     assert render_context("a.txt", 3, [1, 2]) == f"builds on lines 1, 2 of a.txt by action 3 {end}"
 
 
-def test_what_a_lane_builds_on_is_one_line() -> None:
+def test_the_lines_a_lane_builds_on_are_described_in_one_line() -> None:
     parts = [("b.txt", 3), ("a.txt", None), ("b.txt", None), ("a.txt", None)]
     said = "builds on your uncommitted lines in a.txt, b.txt; on action 3 in b.txt"
     assert render_lane_context(parts) == f"{said} (committed to the lane as context)"

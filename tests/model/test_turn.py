@@ -89,7 +89,7 @@ def test_a_turn_keeps_what_is_known_under_its_new_id() -> None:
     assert [(record.turn, record.message) for record in table.all()] == [("p", "hi")]
 
 
-def test_what_names_no_turn_changes_none() -> None:
+def test_an_outcome_without_a_turn_changes_no_turn() -> None:
     nowhere: list[Outcome] = [
         TurnStarted(None, T, None), TurnRenamed(None, T, T), TurnRenamed(S, T, T), TurnEnded(S, None),
         TurnReported(S, None), ModelAnswered(S, None, None, "m", None, Tokens()), SessionIdle(S),

@@ -469,7 +469,7 @@ def shown_styles(tool: str, kind: str, body: str) -> dict[str, str]:
     return {text.strip(): style for line in lines for text, style in line}
 
 
-def test_a_bullet_is_no_removed_line() -> None:
+def test_a_bullet_is_not_a_removed_line() -> None:
     changed = shown_styles(
         "Write", "overwrite", "notes.md\n╌╌\n 3  - one\n 4 -- two\n 4 +- three\n   + on\n╌╌"
     )

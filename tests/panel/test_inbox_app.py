@@ -149,7 +149,7 @@ async def test_actions_are_shown_kept_reverted_and_reopened(scripted: Scripted) 
         await ui.shows("touch the same lines: 3")
 
 
-async def test_every_repository_is_listed_whatever_its_watcher_does(
+async def test_every_repository_is_listed_even_if_its_watcher_hangs_or_fails(
     scripted: Scripted, odd_watcher: Callable[..., OddWatcher], tmp_path: Path
 ) -> None:
     async with run_inbox() as ui:

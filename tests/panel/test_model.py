@@ -116,7 +116,7 @@ def test_a_cleared_session_is_shown_beside_the_next_one_while_it_has_open_action
     assert model.lane_of("s3") is None
 
 
-def test_a_session_with_a_prompt_is_waiting_whatever_its_reported_state() -> None:
+def test_a_session_with_a_prompt_is_waiting_in_any_reported_state() -> None:
     model = fed(
         {"event": "session", "session": session("s1", state="working")},
         {"event": "session", "session": session("s2", state="working")},

@@ -85,7 +85,7 @@ def test_only_changes_are_printed() -> None:
     ]
 
 
-def test_of_a_long_log_only_the_end_is_printed_and_nothing_twice() -> None:
+def test_only_the_end_of_a_long_log_is_printed_and_nothing_twice() -> None:
     page: dict[str, Any] = {"event": "log", "entries": [entry(n) for n in range(1, 101)], "complete": True}
     log = PlainLog()
     first = list(log.feed(page))

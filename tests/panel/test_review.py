@@ -159,7 +159,7 @@ async def test_with_nothing_done_u_redoes_the_reverted_action_under_the_cursor(
         assert await ui.requested("redo") == {"actions": [39]}
 
 
-async def test_u_undoes_what_was_done_last_whatever_it_was(watcher: ScriptedWatcher) -> None:
+async def test_u_undoes_the_last_step_of_any_kind(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         await reverted_with_dependents(ui)
         await ui.on_row(40)

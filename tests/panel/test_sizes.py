@@ -162,7 +162,7 @@ def test_the_locale_decides_whether_unicode_is_shown(environment: dict[str, str]
         ({"TERM": "dumb"}, 0),
     ],
 )
-def test_the_environment_tells_the_number_of_colours(environment: dict[str, str], colours: int) -> None:
+def test_the_number_of_colours_comes_from_the_environment(environment: dict[str, str], colours: int) -> None:
     assert count_colours(environment) == colours
 
 

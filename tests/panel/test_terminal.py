@@ -125,7 +125,7 @@ def test_the_panel_opens_in_any_terminal(
     pane.press("q")
 
 
-def test_the_panel_fills_its_pane_whatever_the_environment_says(
+def test_the_panel_fills_its_pane_and_ignores_the_size_in_the_environment(
     terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
 ) -> None:
     pane = open_panel(terminal, tmp_path, COLUMNS="60", LINES="20")

@@ -82,7 +82,7 @@ def test_any_text_gets_a_verdict(text: str) -> None:
     assert bash(text).decision in {"allow", "ask", "deny"}
 
 
-def test_what_is_allowed_runs_and_writes_nothing_else_in_real_shells(tmp_path: Path) -> None:
+def test_allowed_commands_run_and_write_nothing_else_in_real_shells(tmp_path: Path) -> None:
     """A small, fixed part of the benchmark."""
     allowed = list(dict.fromkeys(text for text in scripts(random.Random(7), 2000) if is_allowed(text)))
     counts = Counts()

@@ -110,7 +110,7 @@ cd: -
 
 
 @pytest.mark.parametrize("row", MORE_THAN_IT_SHOWS.strip().splitlines())
-def test_what_runs_or_writes_more_than_it_shows_is_not_listed(row: str) -> None:
+def test_arguments_that_run_or_write_more_than_they_show_are_not_listed(row: str) -> None:
     program, _, words = row.partition(":")
     for word in words.split():
         assert unlisted(f"{program} {word}") == word

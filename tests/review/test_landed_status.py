@@ -59,7 +59,9 @@ def test_a_commit_that_is_reset_away_is_landed_no_more_and_can_land_again(
     assert landed.git("show", "HEAD:two.txt") == "two\n"
 
 
-def test_what_a_hard_reset_took_from_disk_lands_only_by_number(landed: UserRepo, agent: Agent) -> None:
+def test_a_change_that_a_hard_reset_removed_from_disk_lands_only_by_number(
+    landed: UserRepo, agent: Agent
+) -> None:
     landed.git("reset", "-q", "--hard", "HEAD~1")
     agent.recorder.record_outside()
     assert statuses(agent) == ["landed", "undone"]
@@ -71,7 +73,7 @@ def test_what_a_hard_reset_took_from_disk_lands_only_by_number(landed: UserRepo,
     assert not (landed.path / "two.txt").exists()
 
 
-def test_what_a_soft_reset_left_on_disk_lands_again(landed: UserRepo, agent: Agent) -> None:
+def test_a_change_that_a_soft_reset_left_on_disk_lands_again(landed: UserRepo, agent: Agent) -> None:
     landed.git("reset", "-q", "HEAD~1")
     agent.recorder.record_outside()
     assert statuses(agent) == ["landed", "committed"]
@@ -112,7 +114,7 @@ def test_a_rewritten_commit_counts_if_it_still_names_its_action(
     assert statuses(agent) == ["landed", "landed"]
 
 
-def test_a_lane_or_a_tag_is_no_branch_to_land_on(landed: UserRepo, agent: Agent) -> None:
+def test_a_lane_or_a_tag_is_not_a_branch_to_land_on(landed: UserRepo, agent: Agent) -> None:
     landed.git("tag", "before")
     landed.git("branch", "chorus/copy")
     landed.git("reset", "-q", "--hard", "v1")

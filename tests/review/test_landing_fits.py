@@ -449,7 +449,7 @@ def test_a_staged_last_line_does_not_hold_back_the_newline_at_its_end(
     assert numbered.git("show", ":n.txt").encode() == LINES.replace(b"line 30\n", b"mine")
 
 
-def test_what_an_action_removed_is_removed_from_a_branch_that_has_it(
+def test_lines_that_an_action_removed_are_removed_from_a_branch_that_has_them(
     numbered: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     """Also where actions in another file fit only together."""

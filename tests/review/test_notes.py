@@ -80,7 +80,7 @@ def test_a_sent_note_is_addressed_once_the_session_changes_its_lines(
     assert read(agent)["state"] == "addressed"
 
 
-def test_what_the_user_changes_does_not_address_a_note(numbered: UserRepo, agent: Agent) -> None:
+def test_a_change_of_the_user_does_not_address_a_note(numbered: UserRepo, agent: Agent) -> None:
     edit = agent.replace("n.txt", b"line 5\n", b"LINE 5\n")
     write(agent, edit.n, line=5)
     note_log(agent.recorder).mark_sent(1, time=NOW, after=edit.n or 0, lines=["LINE 5"])

@@ -33,7 +33,7 @@ SIZES = [0, 1, DISK_BLOCK - 20, DISK_BLOCK, STORED_BLOCK - 20, STORED_BLOCK, 2 *
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_git_reads_what_is_written_whatever_its_size(opened: OpenStore, size: int) -> None:
+def test_git_reads_objects_of_any_size(opened: OpenStore, size: int) -> None:
     data = os.urandom(size)
 
     oid = opened.store.write_blob(data)

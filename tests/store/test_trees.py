@@ -169,7 +169,7 @@ def test_removing_a_file_that_is_a_directory_keeps_what_is_below_it() -> None:
     assert trees.splice(root, {RepoPath("a"): None}) == root
 
 
-def test_a_deleted_file_is_removed_whatever_changes_below_its_path() -> None:
+def test_a_deleted_file_is_removed_even_if_something_changes_below_its_path() -> None:
     trees = Trees(MemoryStore())
     root = trees.splice(None, {RepoPath("a"): TreeEntry(FILE_MODE, oid_of(1))})
 

@@ -294,7 +294,7 @@ def test_a_directory_that_was_renamed_is_watched_under_its_new_name(watched: Wat
 
 
 @pytest.mark.skipif(not IS_LINUX, reason="of inotify")
-def test_an_overflow_of_the_kernels_queue_is_a_loss_and_the_watch_goes_on(
+def test_an_overflow_of_the_kernels_queue_is_a_loss_and_the_watch_continues(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The queue is filled while its reader is held up, as on a busy machine."""

@@ -138,7 +138,9 @@ def test_a_watch_that_fails_or_ends_is_a_stated_problem(
         watch.stop()
 
 
-def test_what_a_call_changed_is_found_by_a_scan_where_no_barrier_is(seen: Seen, tmp_path: Path) -> None:
+def test_the_change_of_a_call_is_found_by_a_scan_where_there_is_no_barrier(
+    seen: Seen, tmp_path: Path
+) -> None:
     paths = ChangedPaths(tmp_path, seen.watch)
     (tmp_path / "src/deep/a.py").write_text("x")
     asyncio.run(paths.settle())

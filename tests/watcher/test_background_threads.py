@@ -14,7 +14,7 @@ from chorus.watcher.recorder_pool import RecorderPool
 from tests.repos import UserRepo
 
 
-async def test_what_the_work_returns_or_raises_arrives() -> None:
+async def test_the_result_or_exception_of_the_work_arrives() -> None:
     assert await run_in_thread(max, 1, 2) == 2
     with pytest.raises(NotFound, match="gone"):
         await run_in_thread(fail)
@@ -112,7 +112,7 @@ def test_a_recorder_of_a_work_tree_that_was_replaced_is_not_used(
     pool.close()
 
 
-def test_what_is_given_back_after_the_end_is_closed(pool: RecorderPool, repo: UserRepo) -> None:
+def test_a_recorder_returned_after_the_end_is_closed(pool: RecorderPool, repo: UserRepo) -> None:
     with pool.borrow(repo.path) as first:
         pool.close()
     with pool.borrow(repo.path) as second:

@@ -119,7 +119,7 @@ def others_can_open(root: Path) -> list[str]:
     return found
 
 
-def test_everything_is_for_its_owner_alone_whatever_umask_and_sharing_say(shared_repo: UserRepo) -> None:
+def test_everything_is_private_with_any_umask_and_sharing(shared_repo: UserRepo) -> None:
     work(shared_repo)
     chorus = [sys.executable, "-m", "chorus"]
     subprocess.run([*chorus, "gc"], cwd=shared_repo.path, check=True, capture_output=True)

@@ -89,7 +89,7 @@ def test_a_thread_that_never_ends_does_not_delay_it(home: Home, repo: UserRepo) 
 
 
 @pytest.mark.parametrize("hang", [THE_LOOP, A_TASK], ids=["the loop", "a task"])
-def test_what_never_ends_is_cut_off(home: Home, hang: str) -> None:
+def test_work_that_never_ends_is_cut_off_at_the_stop(home: Home, hang: str) -> None:
     process = start(home, hang, seconds=1)
     with connect_started(home) as stopping:
         stopping.ask("stop")
@@ -97,7 +97,7 @@ def test_what_never_ends_is_cut_off(home: Home, hang: str) -> None:
     assert "it is cut off" in home.log.read_text()
 
 
-def test_a_held_permission_hook_does_not_delay_it_and_goes_on(
+def test_a_held_permission_hook_does_not_delay_it_and_continues(
     home: Home, repo: UserRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tmp_path / "config" / "chorus" / "config.toml"

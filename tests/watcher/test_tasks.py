@@ -102,7 +102,7 @@ async def test_a_loop_that_returned_is_not_restarted() -> None:
     assert tasks.problems == {}
 
 
-async def test_a_task_that_goes_on_is_cancelled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_task_that_continues_is_cancelled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chorus.watcher.tasks.CANCEL_AGAIN_SECONDS", 0.01)
     tasks = Tasks(lambda: True)
     missed: list[int] = []

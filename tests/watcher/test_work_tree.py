@@ -59,7 +59,9 @@ async def bob_ends(tree: WatchedTree, repo: UserRepo) -> None:
     await tree.feed([ActionClosed(bob)], source="hook", is_waiting=lambda: True)
 
 
-async def test_what_another_open_call_wrote_before_is_left_to_it(tree: WatchedTree, repo: UserRepo) -> None:
+async def test_an_earlier_change_of_another_open_call_is_left_to_it(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
     await both_write_and_ann_ends(tree, repo)
     await tree.record_outside(grace_seconds=0)
     assert statuses(tree.recorder) == []

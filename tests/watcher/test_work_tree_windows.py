@@ -56,7 +56,7 @@ def test_a_change_from_before_a_held_call_is_not_its_own(tree: WatchedTree, repo
     assert [status for status, _, _ in facts(tree)] == ["outside"]
 
 
-def test_a_client_that_goes_on_during_the_read_may_have_written_what_was_read(
+def test_a_client_that_continues_during_the_read_may_have_written_what_was_read(
     tree: WatchedTree, repo: UserRepo
 ) -> None:
     edit = action("t1", repo.path / "app.py")
@@ -188,7 +188,7 @@ def test_an_edit_reported_late_gets_only_the_change_the_client_reports(
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))), ids=str)
-def test_a_command_and_the_edits_around_it_keep_their_changes_in_whatever_order_they_are_read(
+def test_a_command_and_the_edits_around_it_keep_their_changes_in_any_order_of_reading(
     tree: WatchedTree, repo: UserRepo, order: tuple[int, ...]
 ) -> None:
     """The lines of a transcript are not in the order in which the calls ran."""
@@ -234,7 +234,7 @@ def _reported(place: Path, before: str, after: str) -> ChangeReport:
     return ChangeReport((FileReport(str(place), before, hunks=hunks),), (str(place),))
 
 
-def test_what_changes_while_the_user_is_asked_about_a_command_is_outside(
+def test_a_change_while_the_user_is_asked_about_a_command_is_outside(
     tree: WatchedTree, repo: UserRepo
 ) -> None:
     command = bash("t1")
@@ -248,9 +248,7 @@ def test_what_changes_while_the_user_is_asked_about_a_command_is_outside(
     assert changed_lines(tree, "t1") == {"command"}
 
 
-def test_what_changes_while_the_user_answers_is_left_for_the_command(
-    tree: WatchedTree, repo: UserRepo
-) -> None:
+def test_a_change_while_the_user_answers_is_left_for_the_command(tree: WatchedTree, repo: UserRepo) -> None:
     command = bash("t1")
     tell(tree, opened(command), is_waiting=True)
     repo.write("app.py", b"by the command\n")

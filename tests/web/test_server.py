@@ -138,7 +138,7 @@ def test_an_approval_ends_with_its_prompt(scripted: Scripted, page: ServedPage) 
     assert shop.requests_for("answer") == []
 
 
-def test_an_answer_the_watcher_refuses_is_told_and_can_be_given_again(
+def test_an_answer_the_watcher_refuses_is_reported_and_can_be_given_again(
     scripted: Scripted, page: ServedPage
 ) -> None:
     shop = scripted("shop")
@@ -159,7 +159,9 @@ def test_an_answer_the_watcher_refuses_is_told_and_can_be_given_again(
     assert shop.requests_for("answer")[-1]["message"] == "not so"
 
 
-def test_what_was_not_shown_whole_or_does_not_fit_is_not_sent(scripted: Scripted, page: ServedPage) -> None:
+def test_an_answer_to_a_prompt_that_was_not_shown_whole_or_does_not_fit_it_is_not_sent(
+    scripted: Scripted, page: ServedPage
+) -> None:
     shop = scripted("shop")
     browser = page.log_in()
     cases: list[tuple[dict[str, Any], dict[str, Any], str]] = [

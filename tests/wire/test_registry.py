@@ -80,7 +80,7 @@ def test_files_and_directories_of_another_user_are_not_read(tmp_path: Path) -> N
         list_registered()
 
 
-def test_what_is_no_file_of_the_registry_is_left_out(tmp_path: Path) -> None:
+def test_files_that_are_not_of_the_registry_are_left_out(tmp_path: Path) -> None:
     home = make_home(tmp_path / "repo")
     register(home)
     directory = registry_directory()

@@ -77,7 +77,7 @@ def test_a_single_placeholder_is_the_same_as_a_list_of_one() -> None:
     assert found.text_field == TextField("2", "", True)
 
 
-def test_a_screen_the_user_lists_as_quiet_is_no_prompt() -> None:
+def test_a_screen_the_user_lists_as_quiet_is_not_a_prompt() -> None:
     screen = "─" * 40 + "\n  Nothing to see here\n"
     assert isinstance(read_screen(screen, RULES).found, UnknownPrompt)
     assert isinstance(read_screen(screen, parse_rules(shipped(), USERS_RULE)).found, NoPrompt)

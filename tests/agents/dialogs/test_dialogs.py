@@ -157,7 +157,7 @@ def test_on_no_screen_a_change_of_mode_means_allow_or_deny() -> None:
     assert seen > 10
 
 
-def test_a_change_that_is_not_drawn_yet_is_no_prompt() -> None:
+def test_a_change_that_is_not_drawn_yet_is_not_a_prompt() -> None:
     rows = screen_text("screens/2.1.325/edit_80.txt").split("\n")
     first, last = (at for at, row in enumerate(rows) if row.startswith("╌"))
     half_drawn = [*rows[: first + 1], " …", *rows[last:]]
@@ -218,13 +218,13 @@ def test_the_row_that_leads_to_the_next_question_is_not_read_as_typed_text(
 
 @pytest.mark.parametrize("width", [None, 1, 3])
 @pytest.mark.parametrize("screen", ["\u0301", "   \u0301\n", "\u200b\nEsc to cancel", "a\n\u0301\n\u0301"])
-def test_text_of_zero_width_is_no_prompt(screen: str, width: int | None) -> None:
+def test_text_of_zero_width_is_not_a_prompt(screen: str, width: int | None) -> None:
     """A file that is shown may contain anything, also text without width."""
     assert not isinstance(read_screen(screen, shipped_rules(), width=width).found, Prompt)
 
 
 @pytest.mark.parametrize("name", ["bash_80", "dock_bash_160x50", "dock_bashlong_120x24", "bash_40"])
-def test_a_tip_of_the_client_is_no_part_of_a_prompt(name: str) -> None:
+def test_a_tip_of_the_client_is_not_part_of_a_prompt(name: str) -> None:
     assert "Tip:" in screen_text(f"screens/2.1.325/{name}.txt")
     body = read(f"screens/2.1.325/{name}.txt").body
     assert not [row for row in body if "Tip:" in row or row.strip() in {"below", 'mode" below'}]

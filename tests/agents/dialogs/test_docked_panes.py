@@ -57,7 +57,7 @@ def test_a_docked_pane_changes_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("pane", PANES.values(), ids=PANES)
 @pytest.mark.parametrize("left", [*map(screen_text, QUIET), "", "● Working…\n  Reading a.py"])
-def test_what_a_pane_shows_is_never_a_dialog(left: str, pane: str) -> None:
+def test_the_content_of_a_docked_pane_is_never_a_dialog(left: str, pane: str) -> None:
     assert not isinstance(found(dock(left, pane), 160), Prompt)
 
 

@@ -40,14 +40,14 @@ def indented(text: str, by: int) -> str:
 
 
 @pytest.mark.parametrize("by", range(8))
-def test_a_copy_of_a_dialog_above_the_input_box_is_no_prompt(by: int) -> None:
+def test_a_copy_of_a_dialog_above_the_input_box_is_not_a_prompt(by: int) -> None:
     assert isinstance(found(f"{indented(EDIT, by)}\n\n{INPUT_BOX}"), NoPrompt)
 
 
 @pytest.mark.parametrize(
     "typed", ["1", "1. Yes", "❯ 1. Yes", "Do you want to proceed?\n  ❯ 1. Yes\n    2. No"]
 )
-def test_text_typed_into_the_input_box_is_no_dialog(typed: str) -> None:
+def test_text_typed_into_the_input_box_is_not_a_dialog(typed: str) -> None:
     assert isinstance(found(f"{LINE}\n❯ {typed}\n{LINE}\n  esc to interrupt"), NoPrompt)
 
 
@@ -175,7 +175,7 @@ def test_the_end_of_a_tall_command_is_unknown() -> None:
         ("Edit file", "Edit\x00 file"),
     ],
 )
-def test_raw_terminal_output_is_no_captured_screen(old: str, new: str) -> None:
+def test_raw_terminal_output_is_not_a_captured_screen(old: str, new: str) -> None:
     assert isinstance(found(EDIT.replace(old, new, 1)), UnknownPrompt)
 
 

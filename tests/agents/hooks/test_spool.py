@@ -33,9 +33,7 @@ def put(directory: Path, name: str, body: bytes, *, age: float = 0.0) -> None:
     os.utime(directory / name, ns=(stamp, stamp))
 
 
-def test_events_come_in_the_order_they_were_written_whatever_their_names(
-    directory: Path, spool: Spool
-) -> None:
+def test_events_come_in_the_order_they_were_written_and_not_by_name(directory: Path, spool: Spool) -> None:
     put(directory, "30.0", b'{"n": 1}', age=3)
     put(directory, "4.0", b'{"n": 2}', age=2)
     put(directory, "200.1", b'{"n": 3}', age=1)
@@ -224,7 +222,7 @@ def test_an_event_that_fails_is_quarantined_and_its_hook_released(directory: Pat
     assert spool.take() == []
 
 
-def test_what_is_no_file_or_too_long_is_set_aside_unread(directory: Path, spool: Spool) -> None:
+def test_pipes_and_files_that_are_too_long_are_set_aside_unread(directory: Path, spool: Spool) -> None:
     os.mkfifo(directory / "1.0")
     (directory / "2.0").touch()
     os.truncate(directory / "2.0", MAX_EVENT_BYTES + 1)

@@ -35,7 +35,7 @@ def of(kind: type, *values: dict[str, Any], source: Source = Source.STREAM) -> l
     return [outcome for outcome in outcomes(*values, source=source) if type(outcome) is kind]
 
 
-def test_a_result_tells_answer_tokens_cost_and_durations() -> None:
+def test_a_result_reports_answer_tokens_cost_and_durations() -> None:
     usage = {"input_tokens": 3, "output_tokens": 7, "cache_read_input_tokens": 21989}
     result = {
         "type": "result", "subtype": "success", "is_error": False, "duration_ms": 2511, "num_turns": 1,
@@ -230,7 +230,7 @@ def test_the_cost_of_a_turn_is_that_since_the_last_result() -> None:
     assert of(TurnReported, INIT, {"type": "result"})[0].cost is None
 
 
-def test_a_transcript_tells_what_the_session_cost_when_its_client_exits() -> None:
+def test_a_transcript_reports_the_cost_of_the_session_when_its_client_exits() -> None:
     lines: list[dict[str, Any]] = [
         {"type": "cost-state", "totalCostUSD": 0.5, "sessionId": "s"},
         {"type": "cost-state"},

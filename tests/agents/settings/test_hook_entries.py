@@ -97,7 +97,7 @@ def test_the_layout_of_the_file_is_followed() -> None:
     assert lines[2:4] == ['\t"hooks": {', '\t\t"Stop": [']
 
 
-def test_what_the_user_added_beside_our_hooks_stays() -> None:
+def test_hooks_that_the_user_added_beside_ours_stay() -> None:
     both = json.dumps(
         {"hooks": {"Stop": [{"hooks": [OURS, THEIRS["hooks"][0]]}, {"hooks": [OURS]}], "Other": [THEIRS]}},
         indent=2,

@@ -167,7 +167,7 @@ def test_only_a_later_change_of_the_same_line_blocks_a_revert(
     assert (committed.path / "n.txt").read_bytes() == text(expected)
 
 
-def test_what_an_action_builds_on_is_in_its_entry(committed: UserRepo, recorder: Recorder) -> None:
+def test_the_lines_an_action_builds_on_are_in_its_entry(committed: UserRepo, recorder: Recorder) -> None:
     lines = (committed.path / "n.txt").read_bytes().split(b"\n")
     lines[1] = b"the user's"
     committed.write("mine.txt", b"not committed\n")

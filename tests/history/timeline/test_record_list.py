@@ -57,7 +57,7 @@ def test_a_part_is_a_list(both: tuple[RecordList, list[TimelineCommit]], part: s
 
 
 @pytest.mark.parametrize("index", [COUNT, -COUNT - 1])
-def test_what_is_not_there_is_an_error(both: tuple[RecordList, list[TimelineCommit]], index: int) -> None:
+def test_an_index_out_of_range_is_an_error(both: tuple[RecordList, list[TimelineCommit]], index: int) -> None:
     with pytest.raises(IndexError):
         both[0][index]
 

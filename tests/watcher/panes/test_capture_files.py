@@ -166,7 +166,7 @@ def test_a_file_is_followed_by_the_next_watcher_unless_the_user_stopped_this_one
     assert not (home.root / "captures.json").exists()
 
 
-def test_what_is_no_capture_is_refused(home: Home, project: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_capture_is_refused(home: Home, project: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     missing = attach(project, "--capture", str(tmp_path / "none"))
     assert (missing.returncode, "file not found" in missing.stderr) == (3, True)

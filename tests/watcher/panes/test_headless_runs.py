@@ -161,7 +161,7 @@ def test_a_client_that_answers_or_begins_a_turn_works(
     asyncio.run(runs.wait_ready(run))
 
 
-def test_what_runs_left_is_removed_once_nobody_reads_it(tmp_path: Path) -> None:
+def test_files_of_ended_runs_are_removed_once_nobody_reads_them(tmp_path: Path) -> None:
     runs, alive, dead = HeadlessRuns(), tmp_path / "run-alive.in", tmp_path / "run-dead.in"
     for pipe in (alive, dead):
         os.mkfifo(pipe)

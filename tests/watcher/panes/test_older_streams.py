@@ -155,7 +155,7 @@ def test_a_pipe_that_another_program_takes_later_loses_nothing(
     wait_for(lambda: "stopReason" in theirs.read_text(), what="their pipe goes on", seconds=SECONDS)
 
 
-def test_a_stopped_tmux_server_keeps_nobody_waiting(
+def test_a_stopped_tmux_server_delays_nobody(
     pane: Pane, home: Home, client_double: ClientDouble, terminal: Terminal, tmp_path: Path
 ) -> None:
     server = int(terminal.tmux("display-message", "-p", "#{pid}"))

@@ -90,7 +90,7 @@ async def test_no_event_is_lost_or_doubled_while_the_pane_scrolls_and_is_resized
     assert printing.stream.gaps == 0
 
 
-async def test_what_scrolls_out_of_the_history_unread_is_counted_as_a_gap(
+async def test_output_that_scrolls_out_of_the_history_unread_is_counted_as_a_gap(
     terminal: Terminal, tmp_path: Path
 ) -> None:
     terminal.tmux("set-option", "-g", "history-limit", "20", ";", "new-session", "-d", "sleep 600")
@@ -121,7 +121,7 @@ async def test_a_cleared_pane_is_read_on_and_counted_as_a_gap(printing: Printing
     assert printing.stream.gaps == 1
 
 
-async def test_a_cleared_screen_whose_history_is_kept_is_no_gap(printing: PrintingPane) -> None:
+async def test_a_cleared_screen_whose_history_is_kept_is_not_a_gap(printing: PrintingPane) -> None:
     printing.print(9)
     await printing.stream.drain()
     printing.terminal.tmux("send-keys", "-R", "-t", printing.pane.id)

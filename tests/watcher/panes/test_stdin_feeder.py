@@ -38,7 +38,7 @@ def test_the_feeder_ends_when_the_client_exits_first(tmp_path: Path) -> None:
     assert run(tmp_path, b"nobody reads this\n", "true").returncode == 0
 
 
-def test_of_two_answers_to_one_request_the_first_is_passed_on(tmp_path: Path) -> None:
+def test_only_the_first_of_two_answers_to_one_request_is_passed_on(tmp_path: Path) -> None:
     def answer(request: str, behavior: str) -> bytes:
         response = {"subtype": "success", "request_id": request, "response": {"behavior": behavior}}
         return json.dumps({"type": "control_response", "response": response}).encode() + b"\n"

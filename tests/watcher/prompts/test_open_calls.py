@@ -44,7 +44,7 @@ def test_a_call_with_fewer_questions_is_not_the_one_on_the_screen() -> None:
     assert open_calls(both).questions_of(prompt, SessionId("other")) is None
 
 
-def test_of_two_equal_calls_the_newer_one_is_on_the_screen() -> None:
+def test_the_newer_of_two_equal_calls_is_on_the_screen() -> None:
     older, newer = questions("Which features?", "How many?"), questions("Which features?", "Which language?")
 
     assert open_calls(older, newer).questions_of(shown(TWO_QUESTIONS), SESSION) == newer

@@ -204,7 +204,7 @@ async def test_a_connection_that_comes_as_the_server_closes_is_not_left_open(
             assert await asyncio.to_thread(client.recv, 1) == b""
 
 
-async def test_what_is_sent_while_the_watcher_loads_is_handled_afterwards(
+async def test_requests_sent_while_the_watcher_loads_are_handled_afterwards(
     tmp_path: Path,
 ) -> None:
     home = Home(tmp_path / ".git")

@@ -64,7 +64,9 @@ async def test_every_client_of_a_session_that_has_ended_is_reported(tmp_path: Pa
 
 
 @pytest.mark.skipif(not IS_LINUX, reason="elsewhere clients are checked once a second")
-async def test_the_end_of_a_client_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_end_of_a_client_is_reported_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(live_clients, "WATCHED_POLL_SECONDS", 3600.0)
     roster, lost = SessionTable(), asyncio.Queue[str]()
 

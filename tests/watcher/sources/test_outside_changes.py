@@ -78,7 +78,7 @@ async def test_nothing_is_outside_while_a_command_may_be_writing(repo: UserRepo)
     tree.close()
 
 
-async def test_what_the_user_writes_before_an_answer_is_recorded_before_it_is_given(repo: UserRepo) -> None:
+async def test_a_change_of_the_user_before_an_answer_is_recorded_before_it_is_given(repo: UserRepo) -> None:
     tree = WatchedTree(repo.path, wake=lambda: None)
     tree.start()
     trees, transcripts = Trees(tree), Transcripts()

@@ -58,7 +58,7 @@ async def test_a_directory_that_appears_later_is_watched(
 
 
 @needs_inotify
-async def test_what_was_written_before_the_files_are_read_wakes_nobody(
+async def test_a_write_before_the_files_are_read_wakes_nobody(
     activity: TranscriptActivity, tmp_path: Path
 ) -> None:
     activity.watch([tmp_path])

@@ -53,7 +53,7 @@ def sums(store: TurnStore) -> dict[str, Any]:
     return {name: session[name] for name in ("turns", "cost_usd", "tokens", "model")}
 
 
-def test_what_a_restarted_watcher_reads_again_is_no_second_turn(tmp_path: Path) -> None:
+def test_output_that_a_restarted_watcher_reads_again_is_not_a_second_turn(tmp_path: Path) -> None:
     store, _ = open_store(tmp_path)
     store.feed(FIRST)
     (saved,), taken = store.read(session=None, turn=None), sums(store)
