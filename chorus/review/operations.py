@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from chorus.errors import ChorusError, ExitCode, UsageError
-from chorus.history.log.entry import LogEntry, find_reverted
+from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import find_entry, find_turn, refuse_unknown_lane
 from chorus.history.recorder import Recorder
 from chorus.history.timeline.timeline_log import TimelineCommit
@@ -155,9 +155,10 @@ def keep(recorder: Recorder, selection: Selection, *, undo: bool = False) -> Kee
 
 def select_changes(recorder: Recorder, selection: Selection) -> list[TimelineCommit]:
     """The selected actions that changed something and are not reverted."""
-    reverted = find_reverted(recorder.timeline.records)
+    entries = recorder.entries()
+    reverted = recorder.log.reverted
     found: dict[str, TimelineCommit] = {}
-    for entry in _select(recorder.entries(), selection):
+    for entry in _select(entries, selection):
         recorded = recorder.timeline.find_action(entry.within or entry.id or "")
         if recorded is None:
             if selection.actions:
@@ -181,9 +182,10 @@ def _refuse_part_of_group(
         target.record.action: [] for target in targets if target.record.action
     }
     for entry in entries:
-        for holder in dict.fromkeys((entry.id, entry.within)):
-            if holder in groups:
-                groups[holder].append(entry)
+        if entry.within in groups:
+            groups[entry.within].append(entry)
+        elif entry.id in groups:
+            groups[entry.id].append(entry)
     for group in groups.values():
         if not chosen.issuperset(entry.id for entry in group):
             numbers = [str(entry.n) for entry in group]
@@ -240,7 +242,7 @@ def _find_revert(recorder: Recorder, entry: LogEntry) -> TimelineCommit:
         own = recorder.timeline.find_action(entry.id)
         if own is not None and entry.status != "reverted":
             return own
-    reverted = find_reverted(recorder.timeline.records)
+    reverted = recorder.log.reverted
     name = entry.within or entry.id
     for recorded in reversed(recorder.timeline.records):
         record = recorded.record

@@ -47,7 +47,7 @@ class LogFollower:
         self._record_count = self._mark_count = 0
         self._last: Oid | None = None
         self._marks = ActionMarks()
-        self._reverted: set[str] = set()
+        self.reverted: Set[str] = frozenset()  # the actions that are reverted now
         self._branches: BranchStamp = ()
 
     def is_current(self) -> bool:
@@ -68,8 +68,8 @@ class LogFollower:
         )
         if any(recorded.record.reverts for recorded in records):
             reverted = find_reverted(all_records)
-            touched |= dict.fromkeys(sorted(reverted ^ self._reverted))
-            self._reverted = reverted
+            touched |= dict.fromkeys(sorted(reverted ^ self.reverted))
+            self.reverted = reverted
         touched |= dict.fromkeys(sorted(self._find_moved_off(marks)))
         return LogUpdate(records, marks, touched)
 
@@ -89,8 +89,8 @@ class LogFollower:
     def entry(self, source: TimelineCommit | Mark) -> LogEntry:
         """The entry of a record or a call, with the marks and reverts read so far."""
         if isinstance(source, TimelineCommit):
-            return entry_of_record(source, self._marks, self._reverted)
-        return entry_of_call(source, self._marks, self._reverted, self._timeline.find_action)
+            return entry_of_record(source, self._marks, self.reverted)
+        return entry_of_call(source, self._marks, self.reverted, self._timeline.find_action)
 
 
 class MemoryLog:
@@ -103,6 +103,11 @@ class MemoryLog:
         """Every entry, oldest first: calls by number, outside changes where the timeline has them."""
         self._journal.refresh()
         return self.known_entries()
+
+    @property
+    def reverted(self) -> Set[str]:
+        """The actions that were reverted when the entries were last read."""
+        return self._follower.reverted
 
     def known_entries(self) -> list[LogEntry]:
         """The entries that this process has already read."""

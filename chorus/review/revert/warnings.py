@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 
 from chorus.changes.lost_names import added_mentions, lost_names
-from chorus.history.log.entry import find_reverted
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, RecordKind
 from chorus.model.api.json_api import RevertWarningJson
@@ -42,7 +41,7 @@ class _LaterEdits:
     def __init__(self, recorder: Recorder, plan: RevertPlan) -> None:
         self._timeline = recorder.timeline
         self._targets = {revert.action.oid for revert in plan.reverts}
-        self._reverted = find_reverted(recorder.timeline.records)
+        self._reverted = recorder.log.reverted
         self._oldest: dict[RepoPath, int] = {}
         for revert in plan.reverts:
             position = self._timeline.position(revert.action)
