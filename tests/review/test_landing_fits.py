@@ -151,7 +151,7 @@ def test_two_actions_that_cancel_out_make_no_commit_by_turn_and_two_by_action(
         land(agent)
 
 
-def test_two_actions_that_cancel_out_are_in_nobodys_way(numbered: UserRepo, agent: Agent) -> None:
+def test_two_actions_that_cancel_out_block_nothing(numbered: UserRepo, agent: Agent) -> None:
     """One by one neither fits: the user has changed that line and committed it."""
     agent.replace("n.txt", b"line 5\n", b"five\n")
     agent.replace("n.txt", b"five\n", b"line 5\n")
@@ -176,7 +176,7 @@ def test_a_redone_action_lands_although_the_branch_has_what_came_while_it_was_re
     assert head_file(numbered) == edited((b"line 2\n", b""), (b"line 9\n", b"nine\n"))
 
 
-def test_what_the_user_committed_with_later_changes_is_not_landed_twice(
+def test_a_change_that_the_user_committed_with_later_ones_is_not_landed_twice(
     numbered: UserRepo, agent: Agent
 ) -> None:
     """The branch has the last version of a line, and one by the user that the lane never had."""
