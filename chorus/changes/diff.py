@@ -132,6 +132,8 @@ def _matches(
         if a == a_end or b == b_end:
             continue
         old, new = before[a:a_end], after[b:b_end]
+        if set(old).isdisjoint(new):
+            continue
         anchors = _anchors(old, new)
         if anchors:
             marks = [(0, 0), *anchors, (a_end - a, b_end - b)]

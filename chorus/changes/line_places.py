@@ -64,11 +64,11 @@ class LinePlaces(Mapping[bytes, int]):
 
     def holds(self, lines: Sequence[bytes]) -> bool:
         """Whether this is the present version."""
-        return self._lines == [line_key(line) for line in lines]
+        return self._lines == _line_keys(lines)
 
     def move(self, lines: Sequence[bytes]) -> None:
         """The next version of the file."""
-        new = [line_key(line) for line in lines]
+        new = _line_keys(lines)
         found = hunks_of_lines(self._lines, new)
         if not found:
             return
@@ -125,6 +125,11 @@ class LinePlaces(Mapping[bytes, int]):
 def line_key(line: bytes) -> bytes:
     """The text by which a line is known: disk and git may differ in its line end."""
     return line.removesuffix(b"\r")
+
+
+def _line_keys(lines: Sequence[bytes]) -> list[bytes]:
+    """As `line_key`, for a whole file: without a call for each line."""
+    return [line.removesuffix(b"\r") for line in lines]
 
 
 def find_positions(lines: Sequence[bytes], positions: Mapping[bytes, int]) -> list[int | None]:
