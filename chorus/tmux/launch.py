@@ -7,6 +7,7 @@ mark are never closed. The user's focus does not change.
 import os
 import re
 import shlex
+import time
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
@@ -29,6 +30,8 @@ MIN_BESIDE_WIDTH = 120
 # 30 rows has one less for panes: the status line takes it.
 MIN_BELOW_HEIGHT = 28
 WINDOW_NAME = "chorus"
+# A server ends within milliseconds of its last pane; a busy machine takes longer.
+END_TIMEOUT_SECONDS = 2.0
 # Long enough to be read.
 MESSAGE_MILLISECONDS = 8000
 # tmux gives these a meaning of their own where a session is named.
@@ -77,10 +80,23 @@ def open_pane(
         options += ["-e", f"{variable}={value}"]
     # tmux would pass a single word to a shell.
     program = ["env", *command] if len(command) == 1 else list(command)
-    opened = tmux.run([placement.value, *options, "--", *program])
+    new_pane = [placement.value, *options, "--", *program]
+    opened = _start_session(tmux, new_pane) if placement is PanePlacement.SESSION else tmux.run(new_pane)
     if not opened:  # tmux 3.2 does not say why
         raise CannotStartServer(f"tmux did not start at {tmux.address.socket}")
     return PaneId(opened[0])
+
+
+def _start_session(tmux: Tmux, new_session: Sequence[str]) -> list[str]:
+    """Run `new-session` again if it met a server that was just ending: its last pane had closed."""
+    deadline = time.monotonic() + END_TIMEOUT_SECONDS
+    while True:
+        try:
+            return tmux.run(new_session)
+        except ServerGone:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def attach_command(address: Address, target: str) -> list[str]:

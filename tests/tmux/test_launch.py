@@ -1,6 +1,8 @@
 """Programs started in panes: word for word, where they were asked for, without moving the user."""
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -69,3 +71,14 @@ def test_a_new_window_or_split_does_not_change_the_users_focus(
         open_pane(tmux, place, ["sleep", "99"], cwd=tmp_path, beside=open_pane_in_server)
 
     assert terminal.tmux("display-message", "-p", "-t", "$0", "#{pane_id}").strip() == open_pane_in_server
+
+
+def test_a_session_is_opened_while_the_server_ends(terminal: Terminal, tmp_path: Path) -> None:
+    tmux = TmuxServer(Address(terminal.socket()))
+    for _ in range(15):
+        open_pane(tmux, PanePlacement.SESSION, ["cat"], cwd=tmp_path)
+        (program,) = [state.identity.pane_pid for state in read_panes(tmux)]
+        os.kill(program, signal.SIGKILL)  # the server ends with its last pane
+        pane = open_pane(tmux, PanePlacement.SESSION, ["cat"], cwd=tmp_path)
+        assert pane in [state.id for state in read_panes(tmux)]
+        terminal.stop()
