@@ -183,8 +183,10 @@ def _signed_lines(body: str, *, is_diff: bool, drawn: bool, framed: bool, root: 
     lines, around = sanitize_lines(body, max_lines=MAX_BODY_LINES), list[str]()
     if drawn:
         lines, around = split_body(lines)
-    elif framed:
+    elif framed and is_diff:
         lines = [line for line in lines if line != SEPARATOR]
+    elif framed:
+        lines, around = _split_framed(lines)
     if not is_diff:
         words = [line for line in around if line.strip()]
         return [*([" ", line] for line in lines), *(["=", line] for line in words)]
@@ -192,6 +194,16 @@ def _signed_lines(body: str, *, is_diff: bool, drawn: bool, framed: bool, root: 
     numbered = [match for line in lines if (match := _NUMBERED_LINE.match(line))]
     column = min((match.start(1) for match in numbered), default=0)
     return [[_sign(line, column), line] for line in lines]
+
+
+def _split_framed(lines: list[str]) -> tuple[list[str], list[str]]:
+    """The command, without the blank column that Chorus puts before it, and the words about it."""
+    ends = [index for index, line in enumerate(lines) if line == SEPARATOR]
+    if len(ends) < 2:
+        return lines, []
+    first, last = ends[0], ends[-1]
+    command = [line.removeprefix(" ") for line in lines[first + 1 : last]]
+    return command, [line.removeprefix(" ") for line in (*lines[:first], *lines[last + 1 :])]
 
 
 def _sign(line: str, column: int) -> str:

@@ -199,8 +199,11 @@ def test_a_command_read_from_the_screen_comes_before_the_words_about_it(
     )
     body = f" {tmp_path}/shop/a.py\n╌\n-╌\n+b\n  ╌\n╌"
     shop.add_prompt(prompt("p4", kind="edit", tool="Edit", input={"file_path": "a.py"}, body=body))
+    described = "╌\n make &&\n   ls\n╌\n description: Build it\n   ╌"
+    shop.add_prompt(prompt("p5", body=described, input={"command": "make"}))
     browser = page.log_in()
-    drawn, named, edit, framed = (one["lines"] for one in wait_for_prompts(browser, 4))
+    drawn, named, edit, framed, bash = (one["lines"] for one in wait_for_prompts(browser, 5))
+    assert bash == [[" ", "make &&"], [" ", "  ls"], ["=", "description: Build it"], ["=", "  ╌"]]
     assert framed == [[" ", "a.py"], ["-", "-╌"], ["+", "+b"], [" ", "  ╌"]]
     assert drawn == [[" ", "make"], ["=", "Build it"]]
     assert [line for _, line in named] == text.split("\n")

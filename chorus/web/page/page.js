@@ -358,9 +358,9 @@ function makeRepository(repository, kept) {
     const list = element("ul", "sessions");
     for (const session of repository.sessions) {
       const item = element("li");
-      item.append(element("span", `state ${session.state}`, session.label), " ", session.name);
+      item.append(element("span", `state ${session.state}`, session.label), element("span", "", session.name));
       const details = [session.model, session.cost === null || session.cost === undefined ? "" : `$${session.cost.toFixed(2)}`].filter(Boolean).join(" · ");
-      if (details) item.append(element("span", "state", ` ${details}`));
+      if (details) item.append(element("span", "state", details));
       if (session.error) item.append(element("div", "warning", session.error));
       list.append(item);
     }
