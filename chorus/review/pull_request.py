@@ -48,7 +48,7 @@ def describe_pull_request(recorder: Recorder, lane: str, notes: Sequence[NoteJso
     base = _base_url(recorder)
     parts = [
         *_render_turns(recorder, done, base),
-        *_render_reverts([entry for entry in mine if entry.status == "reverted"], own_notes),
+        *_render_reverts([e for e in mine if e.status == "reverted" and e.tool != REVERT_TOOL], own_notes),
         *_render_notes(own_notes, base),
         *_render_tests([e for e in entries if session is not None and e.session == session]),
     ]
@@ -103,8 +103,9 @@ def _render_reverts(reverted: Sequence[LogEntry], notes: Sequence[NoteJson]) -> 
     yield "## Tried and reverted"
     yield ""
     for entry in reverted:
+        what = escape(describe_action(entry))
         why = "; ".join(escape(note["text"]) for note in notes if note["id"] == entry.id)
-        yield f"- {escape(describe_action(entry))}" + (f": {why}" if why else "")
+        yield f"- {what.removesuffix('.')}: {why}" if why else f"- {what}"
     yield ""
 
 
@@ -123,10 +124,10 @@ def _render_notes(notes: Sequence[NoteJson], base: str | None) -> Iterator[str]:
 
 
 def _render_tests(entries: Iterable[LogEntry]) -> Iterator[str]:
-    """The last run of each test command."""
+    """The last run of each test command. One that was denied never ran."""
     runs: dict[str, LogEntry] = {}
     for entry in entries:
-        if entry.command and is_test_command(entry.command):
+        if entry.command and entry.call_status != "denied" and is_test_command(entry.command):
             runs.pop(entry.command, None)
             runs[entry.command] = entry
     if not runs:

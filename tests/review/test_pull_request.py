@@ -5,7 +5,7 @@ import pytest
 from chorus.history.log.lookup import NoSuchAction
 from chorus.history.recorder import Recorder
 from chorus.review.notes.notes import note_json, note_log, write_note
-from chorus.review.operations import Selection, revert
+from chorus.review.operations import Selection, redo, revert
 from chorus.review.pull_request import describe_pull_request, escape, is_test_command
 from tests.history.agent_at_work import Agent, bash
 from tests.repos import UserRepo
@@ -45,6 +45,18 @@ def test_it_says_what_was_asked_done_reverted_noted_and_tested(worked: Recorder)
     assert "## Tests that were run\n\n- `make test`: succeeded\n" in body
     assert "ls tests" not in body
     assert body.count("Shout") == 1
+
+
+def test_a_revert_that_was_undone_and_a_test_that_was_denied_are_left_out(
+    worked: Recorder, agent: Agent
+) -> None:
+    worked.record_unchanged(bash("toolu_t4", command="pytest -q", status="denied", message=ASKED))
+    kept = agent.replace("n.txt", b"line 3\n", b"LINE 3\n", message=ASKED, lead_text="Make line 3 louder")
+    revert(worked, Selection(actions=[str(kept.n)]))
+    redo(worked, Selection(actions=[str(kept.n)]))
+    body = body_of(worked)
+    assert body.count("Make line 3 louder") == 1
+    assert "pytest" not in body
 
 
 def test_lines_are_linked_at_the_remote(worked: Recorder, repo: UserRepo) -> None:

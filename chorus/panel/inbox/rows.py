@@ -9,7 +9,7 @@ from chorus.model.prompt import summarize_prompt
 from chorus.panel.style.labels import STATE_LABELS, STATE_SYMBOLS, render_time
 from chorus.panel.widgets.line_pane import Pieces
 from chorus.text.sanitize import sanitize
-from chorus.text.width import cell_width, cut, pad
+from chorus.text.width import cell_width, cut, cut_start, pad
 
 RowKind = Literal["repository", "problem", "prompt", "session", "action", "more"]
 
@@ -46,7 +46,7 @@ def plan_rows(repositories: Mapping[str, InboxRepositoryJson]) -> list[InboxRow]
 
 def render_row(row: InboxRow, width: int) -> Pieces:
     indent = 1 if row.kind == "repository" else 3
-    right = cut(row.right, max(width // 2, 0))
+    right = cut_start(row.right, max(width // 2, 0))  # the end of a path says more, and the time is last
     room = max(width - indent - cell_width(right) - 2, 0)
     return [(" " * indent, ""), (pad(cut(row.left, room), room), row.style), (f" {right} ", "muted")]
 
