@@ -66,6 +66,12 @@ class Recorder:
         """The lane commit of an action, or the one that replaced it because the lane had moved."""
         return self.journal.current_commit(recorded)
 
+    def recorded_size(self, path: str) -> int:
+        """The length of a file as it was last recorded; 0 if it was not, or only git could say."""
+        located = self.workspace.work_tree.locate(path)
+        entry = None if located is None else self.journal.timeline.entry(located)
+        return 0 if entry is None else self.workspace.store.blob_size(entry.oid) or 0
+
     def start(self) -> None:
         """Start the timeline with the work tree as it is now, unless there is a timeline already."""
         with self.journal.writing():

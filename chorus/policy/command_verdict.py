@@ -41,8 +41,8 @@ def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
         restriction = _restriction_of(context, [command])
         if restriction is not None:
             yield restriction
-        yield from _restrictions_of_words(context, command[1:], "")
-    yield from _restrictions_of_words(context, script.reads, "")
+    words = dict.fromkeys(word for command in script.commands for word in command[1:])
+    yield from _restrictions_of_words(context, (*words, *script.reads), "")
     for word in script.writes:
         path = None if word is None or word in _DISCARDED else context.resolve(word)
         restriction = None if path is None else find_restriction(context, word or "", path, ("Write", *_BASH))
@@ -75,12 +75,7 @@ def _restrictions_of_words(
     context: PolicyContext, words: Iterable[Word], directory: str
 ) -> Iterator[Finding]:
     """The findings of path rules for every word that could be a path relative to this directory."""
-    guarded = any(
-        rule.path is not None and rule.command is None and tool_matches(rule, _BASH)
-        for rule in context.policy.rules
-        if rule.decision != "allow"
-    )
-    for word in words if guarded else ():
+    for word in words if context.guards_paths(_BASH) else ():
         for named in _possible_paths(word or ""):
             path = context.resolve(posixpath.join(directory, named))
             if path is None:

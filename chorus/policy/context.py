@@ -48,6 +48,14 @@ class PolicyContext:
     def rules(self, decision: PolicyDecision) -> Iterable[Rule]:
         return (rule for rule in self.policy.rules if rule.decision == decision)
 
+    def guards_paths(self, tools: tuple[str, ...]) -> bool:
+        """Whether some rule denies these tools a path, or asks about it."""
+        return any(
+            rule.path is not None and rule.command is None and tool_matches(rule, tools)
+            for rule in self.policy.rules
+            if rule.decision != "allow"
+        )
+
     def may_be_restricted(self, path: str) -> bool:
         """Whether some rule that denies or asks could be about this resolved path."""
         return self._guarded_paths.may_concern(path)

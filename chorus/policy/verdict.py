@@ -6,6 +6,7 @@ allowed; the strictest finding decides. Pure: the caller passes functions that l
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from chorus.model.tools import COMMAND_KEY, SHELL_TOOL, find_tool
@@ -21,6 +22,8 @@ from chorus.policy.context import (
 from chorus.policy.patterns import path_matches
 from chorus.policy.rules import Policy, PolicyDecision, Rule
 
+# More would hold up the watcher: each may be a path, which is looked up.
+_MAX_STRINGS = 2_000
 _STRICTNESS: dict[PolicyDecision, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
@@ -95,7 +98,10 @@ def _allows(rule: Rule, path: str, root: str) -> bool:
 def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str, Any]) -> Iterator[Finding]:
     """Judge a tool Chorus does not know: its name must be allowed, and no path in its input denied."""
     here = ["."] if find_tool(tool).looks_below and not tool_input.get("path") else []
-    for text in (*here, *_strings(tool_input)):
+    texts = list(islice(_strings(tool_input), _MAX_STRINGS + 1)) if context.guards_paths((tool,)) else []
+    if len(texts) > _MAX_STRINGS:
+        yield Finding("ask", tool, "it has too many values to look for guarded paths in all of them")
+    for text in dict.fromkeys((*here, *texts[:_MAX_STRINGS])):
         path = context.resolve(text)
         strict = None if path is None else find_restriction(context, text, path, (tool,))
         if strict is not None:

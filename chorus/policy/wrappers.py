@@ -93,11 +93,14 @@ def _skip_flags(arguments: Command, valued: frozenset[str], skipped: int) -> Com
 
 
 def _add_find(found: ShellScript, arguments: Command, depth: int) -> None:
-    for start, word in enumerate(arguments):
-        if word in _FIND_RUNS:
+    start = 0
+    while start < len(arguments):
+        if arguments[start] in _FIND_RUNS:
             end = _end_of_exec(arguments, start + 1)
             inner: list[Word] = [None if part == "{}" else part for part in arguments[start + 1 : end]]
             _add_command(found, tuple(inner), depth + 1)
+            start = end  # another `-exec` before it is an argument of the first
+        start += 1
 
 
 def _end_of_exec(arguments: Command, start: int) -> int:

@@ -99,7 +99,6 @@ class WatchedTree:
         self.directory = PinnedDirectory(self.root)
         self.windows = CallWindows()
         self._pool = pool or RecorderPool()
-        self._large: set[Path] = set()  # files that were large once: what they become is compared with that
         self._wake = wake
         self.watch = FileWatch(
             self.root, repository.git_dir, wake=wake, on_head=on_head, polling=is_polled(repository)
@@ -281,10 +280,8 @@ class WatchedTree:
     def _is_quick(self, where: Collection[str]) -> bool:
         """Whether there are few files at these paths, all of them small before and now."""
         left = [self.root / path for path in where]
-        if not self._large.isdisjoint(left):
-            return False
-        count = size = 0
-        while left and count <= MAX_QUICK_PATHS and size <= MAX_QUICK_BYTES:
+        count = size = recorded = 0
+        while left and count <= MAX_QUICK_PATHS and max(size, recorded) <= MAX_QUICK_BYTES:
             path = left.pop()
             count += 1
             with suppress(OSError, ValueError):
@@ -293,9 +290,8 @@ class WatchedTree:
                     left += islice(path.iterdir(), MAX_QUICK_PATHS)
                 else:
                     size += state.st_size
-                if state.st_size > MAX_QUICK_BYTES:
-                    self._large.add(path)
-        return not left and size <= MAX_QUICK_BYTES
+            recorded += self.recorder.recorded_size(str(path))
+        return not left and max(size, recorded) <= MAX_QUICK_BYTES
 
     @property
     def _spare(self) -> frozenset[str]:

@@ -111,6 +111,26 @@ def test_without_rules_everything_is_asked(command: str) -> None:
     assert bash(command, Policy()).decision == "ask"
 
 
+def test_a_call_with_very_many_values_is_asked_and_few_of_them_are_looked_up() -> None:
+    looked_up: list[str] = []
+
+    def count(named: str) -> str | None:
+        looked_up.append(named)
+        return resolve(named)
+
+    def judge(policy: Policy, values: int) -> str:
+        tool_input = {"files": [f"src/{number}" for number in range(values)]}
+        return judge_call(
+            "mcp__lab__read", tool_input, policy, root=ROOT, resolve=count, find_repository=find_repository
+        ).decision
+
+    assert (judge(POLICY, 100), len(looked_up)) == ("allow", 100)
+    assert judge(POLICY, 100_000) == "ask"
+    assert len(looked_up) < 5_000
+    looked_up.clear()
+    assert (judge(UNGUARDED, 100_000), looked_up) == ("allow", [])
+
+
 @pytest.mark.parametrize("tool", ["Grep", "Glob", "LS"])
 def test_a_search_that_names_no_place_reads_guarded_files_too(tool: str) -> None:
     policy = parse_policy(

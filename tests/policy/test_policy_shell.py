@@ -164,3 +164,11 @@ def test_a_tree_is_read_for_what_it_may_run_write_and_read() -> None:
 def test_the_command_inside_a_wrapper_is_found(text: str, inner: str | None) -> None:
     found = [" ".join(word or "…" for word in command) for command in parse_unwrapped(text).commands]
     assert (inner in found) if inner else not any(command.startswith("rm") for command in found)
+
+
+@pytest.mark.parametrize("word", ["-exec", "xargs", "eval", "env", "sh -c"])
+def test_the_commands_inside_commands_stay_few(word: str) -> None:
+    """Otherwise a text of some thousand words would hold up the watcher for half a minute."""
+    text = f"find {word} " * 700
+    words = sum(len(command) for command in parse_unwrapped(text).commands)
+    assert words < 10 * len(text.split())

@@ -164,6 +164,24 @@ def test_whole_objects_are_read_from_packs_old_and_new(repo: UserRepo) -> None:
     reader.close()
 
 
+def test_the_size_of_a_blob_is_known_without_reading_it(repo: UserRepo) -> None:
+    """In the side store, loose in the user's store, and in packs, whole and as a delta."""
+    long = b"".join(b"line %d\n" % number for number in range(5_000))
+    contents = [b"x", b"y" * 127, b"z" * 70_000, long, long + b"more\n", long * 2, os.urandom(3_000)]
+    for number, data in enumerate(contents):
+        repo.write(f"f{number}", data)
+    repo.git("add", "-A")
+    repo.commit("files")
+    users = {Oid(repo.git("rev-parse", f"HEAD:f{n}").strip()): len(data) for n, data in enumerate(contents)}
+    for _ in range(2):  # loose, then packed
+        with OpenStore.open(repo) as opened:
+            own = {opened.store.write_blob(data + b"own"): len(data) + 3 for data in contents}
+            assert {oid: opened.store.blob_size(oid) for oid in users | own} == users | own
+            assert opened.store.blob_size(Oid("1" * 40)) is None
+        repo.git("repack", "-q", "-a", "-d", "-f")
+        repo.git("prune-packed")
+
+
 def test_a_damaged_pack_is_left_to_git(repo: UserRepo) -> None:
     repo.git("repack", "-q", "-a", "-d")
     (index,) = (repo.path / ".git/objects/pack").glob("*.idx")

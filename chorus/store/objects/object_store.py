@@ -75,6 +75,14 @@ class ObjectStore:
     def read_blob(self, oid: Oid) -> bytes:
         return self._read_kind(oid, b"blob")
 
+    def blob_size(self, oid: Oid) -> int | None:
+        """The length of a blob, without reading it; None if only git could say."""
+        for part in (self._loose, self._main, self._packs):
+            size = part.size(oid)
+            if size is not None:
+                return size
+        return None
+
     def read_tree(self, oid: Oid) -> bytes:
         return self._read_kind(oid, b"tree")
 

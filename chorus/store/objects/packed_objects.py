@@ -22,6 +22,8 @@ FAN = struct.Struct(">256L")
 NAMES = len(MAGIC) + FAN.size
 # Numbers of the kinds in a pack; higher numbers are deltas.
 KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
+OFFSET_DELTA = 6  # its base is given by its distance; a delta of kind 7 names its base
+MAX_NUMBER = 10  # bytes
 LARGE_OFFSET = 0x80000000  # in packs above 2 GB the offset is in another table
 # Bytes that deflate may add to data that does not compress.
 DEFLATE_EXTRA = 64
@@ -45,20 +47,39 @@ class Pack:
         position = self._find(name)
         if position is None:
             return None
-        pack = self._pack
-        byte = pack[position]
-        kind = KINDS.get(byte >> 4 & 7)
-        size, shift = byte & 15, 4
-        while byte & 0x80:
-            position += 1
-            byte = pack[position]
-            size |= (byte & 0x7F) << shift
-            shift += 7
+        number, size, position = self._header(position)
+        kind = KINDS.get(number)
         if kind is None:
             return None
-        deflated = pack[position + 1 : position + 1 + size + size // 1000 + DEFLATE_EXTRA]
+        deflated = self._pack[position : position + size + size // 1000 + DEFLATE_EXTRA]
         data = zlib.decompressobj().decompress(deflated)
         return (kind, data) if len(data) == size else None
+
+    def size(self, name: bytes) -> int | None:
+        """The length of an object's bytes; a delta begins with the lengths of its base and its result."""
+        position = self._find(name)
+        if position is None:
+            return None
+        number, size, position = self._header(position)
+        if number in KINDS:
+            return size
+        if number == OFFSET_DELTA:
+            while self._pack[position] & 0x80:
+                position += 1
+            position += 1
+        else:
+            position += 20
+        start = zlib.decompressobj().decompress(
+            self._pack[position : position + DEFLATE_EXTRA], 2 * MAX_NUMBER
+        )
+        return _read_number(start, _read_number(start, 0)[1])[0]
+
+    def _header(self, position: int) -> tuple[int, int, int]:
+        """The number of the kind, the length, and where the rest begins."""
+        byte = self._pack[position]
+        low, more = byte & 15, byte & 0x80
+        high, end = _read_number(self._pack, position + 1) if more else (0, position + 1)
+        return byte >> 4 & 7, low | high << 4, end
 
     def _find(self, name: bytes) -> int | None:
         index = self._index
@@ -94,6 +115,15 @@ class PackReader:
         # An object never changes, so an open pack is right even if its file is gone.
         return self._look(name) or (self._look(name) if self._reopen() else None)
 
+    def size(self, oid: Oid) -> int | None:
+        """The length of an object's bytes; None if it is in no pack that was open at the last look."""
+        name = bytes.fromhex(oid)
+        self._reopen()
+        try:
+            return next((size for pack in self._packs if (size := pack.size(name)) is not None), None)
+        except (IndexError, zlib.error):
+            return None  # it is damaged
+
     def _look(self, name: bytes) -> tuple[bytes, bytes] | None:
         for pack in self._packs:
             found = pack.read(name)
@@ -125,6 +155,17 @@ class PackReader:
             except (OSError, ValueError):
                 # It was removed meanwhile, or has a format that only git reads.
                 continue
+
+
+def _read_number(data: bytes | mmap.mmap, position: int) -> tuple[int, int]:
+    """A number in groups of seven bits, the lowest first, and where it ends."""
+    number = shift = 0
+    while True:
+        byte = data[position]
+        number |= (byte & 0x7F) << shift
+        position, shift = position + 1, shift + 7
+        if not byte & 0x80:
+            return number, position
 
 
 def map_file(path: Path) -> mmap.mmap:

@@ -10,6 +10,8 @@ import os
 import posixpath
 from pathlib import Path
 
+# No system opens a path that is longer, but a program may shorten it first.
+_MAX_LENGTH = 10_000
 # As on Linux. What needs more links cannot be opened.
 _MAX_LINKS = 40
 # Directories of macOS in which a name does not show which file it is: they hold files by number, for example.
@@ -27,6 +29,8 @@ class PathResolver:
 
     def resolve(self, path: str) -> str | None:
         """The absolute path without links, as for a process in the working directory; None if unknown."""
+        if len(path) > _MAX_LENGTH:
+            return None
         try:
             found = self._follow(posixpath.join(self._working, path))
             return None if found is None else self._path_in_root(found) or found
