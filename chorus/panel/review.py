@@ -12,6 +12,7 @@ from typing import Any
 from chorus.errors import ChorusError, ExitCode
 from chorus.model.api.json_api import LandedCommitJson, LandJson
 from chorus.model.api.requests import (
+    ActionName,
     KeepArguments,
     LandArguments,
     LandMessage,
@@ -48,7 +49,7 @@ class ReviewTarget:
     revert_command: str
 
     @property
-    def whole_action(self) -> int | None:
+    def whole_action(self) -> ActionName | None:
         """The number of the action, if this is one action and nothing else: not a turn, not hunks."""
         return self.arguments["actions"][0] if self.arguments.keys() == {"actions"} else None
 

@@ -263,19 +263,9 @@ class WatchedTree:
             recorder.journal.is_rewind = self.recorder.journal.is_rewind
             return write(recorder)
 
-        known = len(self.recorder.journal.timeline.records)
         written = await self._pool.use(self.root, write_beside)
         self.recorder.journal.refresh()
-        for recorded in self.recorder.journal.timeline.records[known:]:
-            self._note_large(edit.path for edit in recorded.record.edits)
         return written
-
-    def _note_large(self, paths: Iterable[str]) -> None:
-        """Remember the large files among these: a scan has found them, before anybody looked at sizes."""
-        for path in paths:
-            with suppress(OSError, ValueError):
-                if (self.root / path).lstat().st_size > MAX_QUICK_BYTES:
-                    self._large.add(self.root / path)
 
     def _is_quick(self, where: Collection[str]) -> bool:
         """Whether there are few files at these paths, all of them small before and now."""

@@ -210,6 +210,6 @@ def test_rows_name_what_they_are_about() -> None:
     for width in (1, 10, 40, 200):
         for row in rows:
             assert sum(cell_width(text) for text, _ in render_row(row, width)) <= max(width, 5)
-    long = {**repository, "actions": [entry(1, paths=["a/very/long/path/" * 8 + "end.py"])]}
+    long: Any = {**repository, "actions": [entry(1, paths=["a/very/long/path/" * 8 + "end.py"])]}
     _, _, (right, _) = render_row(plan_rows({"k": long})[3], 80)
     assert right.endswith("end.py +8 −3 09:14 "), "the end of a path says more"
