@@ -36,6 +36,7 @@ ROUNDS = 21  # the first one is not counted
 EDITS_PER_ROUND = 6
 QUIET_LOAD = 1.0
 READY_SECONDS = 60.0
+RECORDED_SECONDS = 10.0
 HEADLESS = (
     "-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json",
     "--permission-mode", "acceptEdits",
@@ -66,8 +67,8 @@ class Variant:
     def environment(self, sandbox: Sandbox) -> dict[str, str]:
         return {}
 
-    def count_recorded(self, sandbox: Sandbox) -> int | None:
-        """How many edits were recorded apart."""
+    def count_recorded(self, sandbox: Sandbox, made: int) -> int | None:
+        """How many of the edits made were recorded apart."""
         return None
 
     def close(self, sandbox: Sandbox) -> None:
@@ -87,7 +88,7 @@ class GitHook(Variant):
     def arguments(self, sandbox: Sandbox) -> list[str]:
         return ["--settings", hooks("git add -A && git commit -qm edit", "PostToolUse")]
 
-    def count_recorded(self, sandbox: Sandbox) -> int:
+    def count_recorded(self, sandbox: Sandbox, made: int) -> int:
         return int(sandbox.run("git", "rev-list", "--count", "HEAD").stdout) - 1
 
 
@@ -115,9 +116,14 @@ class ChorusHooks(Variant):
     def arguments(self, sandbox: Sandbox) -> list[str]:
         return ["--settings", render_settings(None, hook=HOOK, chorus=None)]
 
-    def count_recorded(self, sandbox: Sandbox) -> int:
-        entries = json.loads(self._run(sandbox, "log", "--json").stdout)
-        return len({entry["commit"] for entry in entries if entry["commit"]})
+    def count_recorded(self, sandbox: Sandbox, made: int) -> int:
+        """The last edits may wait for each other's reports before they are recorded."""
+        deadline = time.monotonic() + RECORDED_SECONDS
+        while True:
+            entries = json.loads(self._run(sandbox, "log", "--json").stdout)
+            found = len({entry["commit"] for entry in entries if entry["commit"]})
+            if found >= made or time.monotonic() > deadline:
+                return found
 
     def close(self, sandbox: Sandbox) -> None:
         self._run(sandbox, "stop", check=False)
@@ -253,7 +259,7 @@ def _living(variant: Variant, scratch: Path, binary: Path) -> Iterator[LivingCli
             try:
                 yield client
                 client.check()
-                client.felt.recorded = variant.count_recorded(sandbox)
+                client.felt.recorded = variant.count_recorded(sandbox, client.felt.made)
             finally:
                 client.end()
     finally:
