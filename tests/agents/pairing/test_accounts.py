@@ -151,6 +151,11 @@ def test_a_transcript_reports_the_last_text_its_duration_and_the_mode() -> None:
     assert [o.mode for o in of(SessionDescribed, *values, source=Source.TRANSCRIPT)] == ["plan"]
 
 
+def test_a_turn_that_ends_without_text_reports_no_answer() -> None:
+    message = {"content": [{"type": "thinking", "thinking": "Done."}], "stop_reason": "end_turn"}
+    assert of(TurnReported, {"type": "assistant", "message": message}, source=Source.TRANSCRIPT) == []
+
+
 def test_a_stop_hook_reports_the_answer_or_the_failure() -> None:
     stop = {"hook_event_name": "Stop", "last_assistant_message": "Finished.", "prompt_id": "p"}
     failed = {"hook_event_name": "StopFailure", "prompt_id": "p", "error": "overloaded"}
