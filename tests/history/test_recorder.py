@@ -58,7 +58,7 @@ def test_an_edit_is_one_commit_on_a_lane(repo: UserRepo, agent: Agent) -> None:
     assert repo.git("rev-parse", entry.lane).strip() == entry.commit
     assert repo.git("rev-parse", f"{entry.lane}^").strip() == repo.git("rev-parse", "main").strip()
     assert patch_of(repo, entry.commit) == ["-x = 1", "+x = 9"]
-    assert repo.git("log", "-1", "--format=%s", entry.lane).strip() == "I'll raise x"
+    assert repo.git("log", "-1", "--format=%s", entry.lane).strip() == "Raise x"
     assert repo.git("log", "-1", "--format=%an <%ae>|%cn", entry.lane).strip() == (
         "Claude <noreply@anthropic.com>|Ada User"
     )

@@ -257,8 +257,10 @@ class ObstacleFinder:
                 runs.append((line, line + 1, writer))
         found = []
         for start, end, writer in runs:
-            tip = file.follow_to_tip(on_lane.get(start, start), count)
-            first = follow_line(tip, since)[0] + 1
+            if start in on_lane:
+                first = follow_line(file.follow_to_tip(on_lane[start], count), since)[0] + 1
+            else:
+                first = follow_line(start, hunks(before, self._read_disk(path)))[0] + 1
             text = texts[start].decode("utf-8", "replace") if end == start + 1 else None
             found.append(self._describe(_Place(path, first, end - start, text), writer, landing))
         return found
@@ -266,9 +268,15 @@ class ObstacleFinder:
     def _changes_since_tip(self, path: RepoPath, file: _LaneFile) -> tuple[Hunk, ...]:
         """How the file on disk differs from the lane's."""
         if path not in self._on_disk:
-            now = self._read(self._workspace.normal(path, lane_entry(self._workspace, self._plan.disk, path)))
-            self._on_disk[path] = hunks(file.text(len(file.versions)), now or b"")
+            self._on_disk[path] = hunks(file.text(len(file.versions)), self._read_disk(path))
         return self._on_disk[path]
+
+    def _read_disk(self, path: RepoPath) -> bytes:
+        """The file on disk as git would store it."""
+        return (
+            self._read(self._workspace.normal(path, lane_entry(self._workspace, self._plan.disk, path)))
+            or b""
+        )
 
     def _describe_file(
         self,
