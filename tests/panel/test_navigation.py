@@ -247,7 +247,7 @@ async def test_the_cursor_of_the_diff_moves_by_the_same_keys_and_the_diff_scroll
         await ui.press("G", "enter")
         await ui.until(lambda: ui.view.diff.has_focus)
         await ui.until(lambda: ui.view.diff.line_count() > 90)
-        await ui.press("j", "ctrl+n", "down")
+        await ui.press("g", "j", "ctrl+n", "down")
         await ui.until(lambda: ui.view.diff.cursor == 3)
         await ui.press("up", "ctrl+p")
         await ui.until(lambda: ui.view.diff.cursor == 1)
