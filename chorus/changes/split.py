@@ -93,8 +93,7 @@ def writing_order(
     """Sort the reports from order of arrival into the order in which they were written.
 
     Each starts from the text that was there. Of several that start from the same text, those of which
-    nothing is left came first. Those whose change is there already came before all others. Where the texts do
-    not decide, the order of arrival is kept.
+    nothing is left came first. Where the texts do not decide, the order of arrival is kept.
     """
     lost = find_overwritten(before, after, reports)
     text = None if before is None else read_text(before)
@@ -112,12 +111,7 @@ def writing_order(
             text = text_after(reports[following], text)
             if text is None:
                 break
-    present = [
-        index
-        for index in left
-        if reports[index].before is not None and split_present(before, [reports[index]]) is not None
-    ]
-    return (*present, *order, *(index for index in left if index not in present))
+    return (*order, *left)
 
 
 def _starts_from(report: ReportedEdit, text: str | None) -> bool:

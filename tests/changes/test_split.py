@@ -370,9 +370,3 @@ def test_where_the_texts_do_not_decide_the_order_of_arrival_is_kept() -> None:
     reports = [NO_REPORT, edit("other\n", "text\n"), ReportedEdit(created=True, after=ROWS)]
     assert writing_order(ROWS.encode(), SECOND.encode(), reports) == (0, 1, 2)
     assert writing_order(None, SECOND.encode(), reports[:2]) == (0, 1)
-
-
-def test_an_edit_that_is_in_the_text_already_came_before_the_others() -> None:
-    both = FIRST.replace("row 15\n", "second\n")
-    earlier, later = edit(ROWS, FIRST), edit(both, both + "end\n")
-    assert writing_order(both.encode(), (both + "end\n").encode(), [later, earlier]) == (1, 0)

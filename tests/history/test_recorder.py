@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from chorus.history.disk_changes.attribution import WRITTEN_OVER, EndedCall
+from chorus.history.disk_changes.attribution import WRITTEN_OVER
 from chorus.history.lanes.lanes import PreparedCommit
 from chorus.history.marks.mark_log import Mark
 from chorus.history.recorder import Recorder
@@ -397,45 +397,3 @@ def test_an_ignored_file_has_one_reason_and_temporary_files_have_none(
     assert (first.status, first.reason) == ("noop", None)
     assert first.skipped == ("x.log is ignored by git",)
     assert not any(".tmp." in line for line in second.skipped)
-
-
-def lines(*edited: int) -> str:
-    return "".join(f"{'E' if number in edited else 'l'}{number}\n" for number in range(1, 6))
-
-
-def numbered(place: Path, number: int) -> Action:
-    """The edit of one line, made after those of all lines above it."""
-    before = lines(*range(1, number))
-    hunk = ReportHunk(number, 1, number, 1, [f"-l{number}", f"+E{number}"])
-    report = ChangeReport((FileReport(str(place), before=before, hunks=(hunk,)),), (str(place),))
-    return action(
-        f"edit-{number}", place, report=report, old_string=f"l{number}\n", new_string=f"E{number}\n"
-    )
-
-
-@pytest.mark.parametrize("together", [False, True])
-def test_an_edit_that_is_reported_after_a_later_one_keeps_its_line(
-    repo: UserRepo, recorder: Recorder, together: bool
-) -> None:
-    """No watcher ran when it was made, and the next edits are already on disk when it is reported."""
-    place = repo.path / "late.txt"
-    place.write_text(lines(1))
-    recorder.start()
-    place.write_text(lines(1, 2))
-    recorder.record_named_paths([numbered(place, 2)])
-    place.write_text(lines(1, 2, 3))
-    late = [numbered(place, 1), numbered(place, 3)]
-    for calls in [late] if together else [[call] for call in late]:
-        recorder.record_ended([EndedCall(call, is_late=True) for call in calls])
-    place.write_text(lines(1, 2, 3, 5))
-    recorder.record_outside([str(place)])
-    entries = [entry for entry in recorder.entries() if entry.tool]
-    assert [(entry.status, entry.undone) for entry in entries] == [("committed", None)] * 3
-    changed = [recorder.edits(entry)[0] for entry in entries]
-    read = recorder.workspace.read
-    contents = [((read(edit.before) or b"").decode(), (read(edit.after) or b"").decode()) for edit in changed]
-    assert contents == [
-        (lines(1), lines(1, 2)),
-        (lines(2), lines(1, 2)),
-        (lines(1, 2), lines(1, 2, 3)),
-    ]

@@ -252,35 +252,7 @@ class Attributor:
             return (ChangePart(len(others), after),)
         calls = [result.calls[index] for index in shared.actions]
         in_window = [index for index, call in enumerate(calls) if call.in_window]
-        late = self._late_parts(shared, calls, before)
-        count = len(late) - 1 if late else 0
-        if count == len(calls):
-            return late
-        rest = split_change(
-            before,
-            after,
-            shared.reports[count:],
-            is_open=shared.is_open,
-            in_window=[index - count for index in in_window],
-        )
-        return rest if rest is None else (*late, *(_shifted(part, count) for part in rest))
-
-    def _late_parts(
-        self, shared: SharedPath, calls: Sequence[EndedCall], before: bytes | None
-    ) -> tuple[ChangePart, ...]:
-        """The parts of the first calls, if their change is in the file as it was last recorded, by no action.
-
-        Such calls are reported after a later one. What has changed in the file since then is not theirs.
-        """
-        text = None if before is None else read_text(before)
-        late: list[ReportedEdit] = []
-        for call, report in zip(calls, shared.reports, strict=True):
-            if text is None or report.before is None or is_same_text(report.before, text):
-                break
-            if split_present(before, [report]) is None or self._holder(call.action, shared.path):
-                break
-            late.append(report)
-        return (split_present(before, late) if late else None) or ()
+        return split_change(before, after, shared.reports, is_open=shared.is_open, in_window=in_window)
 
     def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
         """The parts that no longer differ on disk: undone, or recorded before they were reported."""
@@ -359,12 +331,6 @@ def reports_change(report: ReportedEdit) -> bool:
     if report == NO_REPORT:
         return False
     return report.created or text_after(report, report.before) != report.before
-
-
-def _shifted(part: ChangePart, count: int) -> ChangePart:
-    """The same part where this many reports come first."""
-    report = None if part.report is None else part.report + count
-    return ChangePart(report, part.after, tuple(index + count for index in part.also))
 
 
 def _order_of_parts(count: int, chains: Sequence[EditChain]) -> list[int]:
