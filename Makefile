@@ -68,7 +68,7 @@ demo: $(RUNTIME_STAMP) tmux
 
 test: $(STAMP) tmux browser
 	@$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered $(PURE_TESTS)
-	@$(BIN)/python -m pytest -n $(JOBS) --reruns $(RERUNS) -r aR $(PURE_TESTS:%=--ignore=%)
+	@$(BIN)/python -m pytest -n $(JOBS) --maxschedchunk 8 --reruns $(RERUNS) -r aR $(PURE_TESTS:%=--ignore=%)
 
 test-shells: $(STAMP)
 	@for shell in dash bash busybox zsh mksh; do sh .ci/need $$shell $$shell; done

@@ -94,7 +94,7 @@ def run(scratch: Path, binary: Path, fault: Fault, variant: ChorusMod) -> str:
             ended = time.monotonic() - started
         connect_or_start(home).close()
         wait_for(
-            lambda: variant.count_recorded(sandbox) == client.felt.made,
+            lambda: variant.count_recorded(sandbox, client.felt.made) == client.felt.made,
             what="every edit recorded",
             seconds=120,
         )

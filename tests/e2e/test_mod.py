@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from chorus.wire.client import connect
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import stop
 from tests.e2e.scenarios import APP, bash, edit, in_directory, write
-from tests.e2e.watched_session import ALLOW, WatchedSession, run_git
+from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import Client, say
 from tests.lab.script import Text
 from tests.lab.terminal import Terminal
@@ -215,27 +214,3 @@ def test_a_hung_or_killed_watcher_delays_nobody_and_loses_nothing(watched: Watch
     assert took < 30.0  # one wait of 250 ms; each request of the client to the model is far longer here
     assert watched.pane is not None
     assert not re.search("hook|chorus.*(error|skipped)", watched.pane.screen())
-
-
-def test_edits_of_the_first_second_are_kept_though_the_first_watcher_is_killed(
-    watched: WatchedSession,
-) -> None:
-    """Nobody has watched the repository before; what nobody heard of is read from the transcript, late."""
-    place, count = watched.project / "lines.txt", 5
-    place.write_text("".join(f"l{n}\n" for n in range(1, count + 1)))
-    edits = [[edit("lines.txt", f"l{n}\n", f"E{n}\n")] for n in range(1, count + 1)]
-    script = watched.script(*edits, [Text("All done.")])
-    watched.client.model_server.scripts["begin at once"] = script
-    command = [sys.executable, "-m", "chorus", "claude", "--no-panel", "--", *ALLOW, "begin at once"]
-    watched.pane = watched.terminal.open(command, cwd=watched.project, environment=watched.environment())
-    home = find_home(watched.project)
-    pid = wait_for(lambda: home.lock.exists() and int(home.lock.read_text() or 0), what="it", seconds=60)
-    os.kill(pid, signal.SIGKILL)
-    watched.wait_for_answer("All done.")
-    wait_for(lambda: len(changes(watched)) == count, what="all edits", seconds=60)
-    assert {status for _, status, _ in changes(watched)} == {"committed"}
-    shown = [
-        run_git(watched.project, "show", "--format=", "-U0", each["commit"]) for each in watched.actions()
-    ]
-    changed = {tuple(re.findall(r"(?m)^[-+][lE]\d+$", patch.stdout)) for patch in shown}
-    assert changed == {(f"-l{n}", f"+E{n}") for n in range(1, count + 1)}
