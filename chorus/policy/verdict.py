@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from chorus.model.commits.commit_message import shorten
 from chorus.model.tools import COMMAND_KEY, SHELL_TOOL, find_tool
 from chorus.policy.command_verdict import judge_shell
 from chorus.policy.context import (
@@ -24,6 +25,8 @@ from chorus.policy.rules import Policy, PolicyDecision, Rule
 
 # More would hold up the watcher: each may be a path, which is looked up.
 _MAX_STRINGS = 2_000
+# In characters, of which each takes at least one of the 255 bytes or units that file systems allow.
+_MAX_NAME_LENGTH = 255
 _STRICTNESS: dict[PolicyDecision, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
@@ -103,15 +106,26 @@ def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str
         yield Finding("ask", tool, "it has too many values to look for guarded paths in all of them")
     for text in dict.fromkeys((*here, *texts[:_MAX_STRINGS])):
         path = context.resolve(text)
-        strict = None if path is None else find_restriction(context, text, path, (tool,))
-        if strict is not None:
-            yield strict
+        if path is None:
+            if _may_name_file(text):
+                yield Finding("ask", shorten(text), "this path cannot be resolved")
+        elif (restriction := find_restriction(context, text, path, (tool,))) is not None:
+            yield restriction
     for decision in ("deny", "ask", "allow"):
         for rule in context.rules(decision):
             if rule.command is None and rule.path is None and tool_matches(rule, (tool,)):
                 yield Finding(decision, tool, describe_rule(rule))
                 return
     yield Finding("ask", tool, "no rule allows this tool")
+
+
+def _may_name_file(text: str) -> bool:
+    """Whether a program could open a file by this text: not if a name in it is longer than any system takes.
+
+    With `..` it could: a program that shortens paths first drops the long name.
+    """
+    names = text.split("/")
+    return ".." in names or all(len(name) <= _MAX_NAME_LENGTH for name in names)
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -98,7 +98,9 @@ def test_an_unknown_tool_needs_a_rule_of_its_own() -> None:
 
 def test_a_restricted_path_holds_for_unknown_tools() -> None:
     assert call("mcp__lab__poke", what={"files": ["a", {"x": ".env"}], "n": 1}).decision == "deny"
-    assert call("mcp__lab__poke", what="~/x").decision == "allow"
+    assert call("mcp__lab__poke", what="~/x").decision == "ask", "nobody knows which file it is"
+    assert call("mcp__lab__poke", what=f"{'x' * 256}/../~\0").decision == "ask", "a program may shorten it"
+    assert call("mcp__lab__poke", what="~" + "x" * 256).decision == "allow", "no file has such a name"
 
 
 def test_deny_comes_before_ask_and_ask_before_allow_in_any_order() -> None:
