@@ -1,7 +1,7 @@
 """Find out which parts of a planned landing fit the branch, and what prevents the rest. Never moves a ref.
 
 If all changes of a group fit, it lands as it is. Otherwise its actions are tried one by one: an action lands
-with all its files or not at all, and so do the actions that build on it.
+with all its files or not at all, and what builds on an action that does not land is left out too.
 """
 
 from collections import Counter

@@ -116,7 +116,7 @@ class PackReader:
         return self._look(name) or (self._look(name) if self._reopen() else None)
 
     def size(self, oid: Oid) -> int | None:
-        """The length of an object's bytes; None if it is in no pack that was open at the last look."""
+        """The length of an object's bytes; None if it is in no pack, or damaged."""
         name = bytes.fromhex(oid)
         self._reopen()
         try:

@@ -33,8 +33,7 @@ class PrintedEvents:
         await self._feed_new(documents[watched:], history=False)
 
     async def feed_printed(self, documents: list[Document]) -> int:
-        """Feed events printed since then, some of which may have been fed already. Return how many are
-        new."""
+        """Feed events printed since then, of which some may be known. Return how many are new."""
         return await self._feed_new(documents, history=False)
 
     async def _feed_new(self, documents: list[Document], *, history: bool) -> int:

@@ -106,8 +106,7 @@ class Feeder:
         self._lines.put(json.dumps(message).encode() + b"\n")
 
     def _read(self, line: bytes, client: "subprocess.Popen[bytes]") -> None:
-        """Sort the lines into queues. Never waits for the client, so signals reach a client that does not
-        read."""
+        """Sort the lines into queues, without waiting: signals reach a client that does not read."""
         while True:
             own = _own(line)
             if own is None:

@@ -164,9 +164,7 @@ class PermissionRequests:
         return channel
 
     def feed_stream(self, pane: WatchedPane, outcomes: Sequence[Outcome]) -> None:
-        """Take requests printed in a pane: over the control protocol, or as a line that is answered by
-        typing.
-        """
+        """Take requests printed in a pane: control requests, and a question answered by typing a line."""
         if (line := _last_line_request(outcomes)) is not None and line.text is not None:
             self._add(line, pane.id, LineChannel(self.agent_prompts, pane, line.text, self.tmux), None)
         run = self.runs.in_pane(pane.address, pane.id)

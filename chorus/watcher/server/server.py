@@ -111,8 +111,7 @@ class Server:
             client.close()
 
     def publish(self, event: EventJson) -> None:
-        """Send an event to every subscriber. A subscriber that is too slow is disconnected and may
-        reconnect."""
+        """Send an event to every subscriber. One that is too slow is disconnected, and may reconnect."""
         if not self._subscribers:
             return
         line = encode_quickly(event)

@@ -255,6 +255,7 @@ export function register(on) {
       const timer = setTimeout(() => announce($, tool_use_id), QUICK_MS)
       unreported.set(tool_use_id, { report, timer })
     } else {
+      for (const edit of unreported.keys()) announce($, edit) // this call may write while they do
       await sendAndWait($, { ...report, time: Date.now() })
     }
     try {

@@ -96,6 +96,27 @@ test("an edit that takes its time is reported before it ends", async ($, on) => 
   expect(events(requests)).toEqual(["before", "after"])
 })
 
+test("an edit that is under way is reported before a command that starts beside it", async ($, on) => {
+  let beside = null // what starts while the edit runs
+  const requests = watch(on, () => reply({ alone: true }), ENVIRONMENT, async () => {
+    if (beside) await beside()
+  })
+  await editUntilAlone($, requests)
+  await new Promise((resolve) => setTimeout(resolve, 20)) // until the last reply is read
+  let known = null
+  beside = async () => {
+    beside = null
+    known = requests.length
+    await $.tool.call({ tool: "Bash", tool_use_id: "toolu_3", command: "true" })
+  }
+  await $.tool.call({ ...EDIT, tool_use_id: "toolu_2" })
+  expect(known).toBe(0)
+  expect(requests.slice(0, 2).map(({ event, call }) => [event, call])).toEqual([
+    ["before", "toolu_2"],
+    ["before", "toolu_3"],
+  ])
+})
+
 test("a client that Chorus did not start sends nothing", async ($, on) => {
   const requests = watch(on, undefined, {})
   expect((await $.tool.call(EDIT)).text).toBe("done")
