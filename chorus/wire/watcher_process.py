@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # A cold start imports git and pydantic: about 0.4 s here, more on a busy machine.
 START_TIMEOUT_SECONDS = 20.0
+# It takes its lock before it imports them. One that has none by now was killed on its way.
+LOCK_SECONDS = 2.0
 
 
 def connect_or_start(home: Home) -> Connection:
@@ -101,14 +103,22 @@ def _is_current(hello: WatcherJson, home: Home) -> bool:
 
 
 def connect_started(home: Home) -> Connection:
-    """Connect to a watcher that was started just now, as soon as it listens: it may still be loading."""
-    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    """Connect to a watcher that was started just now, as soon as it listens: it may still be loading.
+
+    One that was killed on its way is started again.
+    """
+    started = time.monotonic()
+    deadline = started + START_TIMEOUT_SECONDS
     while True:
         try:
             return connect(home)
         except WatcherNotRunning:
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > deadline:
                 raise WatcherNotResponding(f"the watcher did not start; its log is {home.log}") from None
+            if now > started + LOCK_SECONDS and not is_locked(home):
+                start(home)
+                started = now
             time.sleep(0.01)
 
 
