@@ -56,7 +56,7 @@ class Dialog:
     text: tuple[str, ...]  # the visible rows between its top and its question
     whole: bool  # its top is on the screen
     closed: bool  # its text ends with a separator at the left edge, right above the question
-    question: str
+    question: str  # right above the options, in the cursor's column; may be empty
     options: tuple[DrawnOption, ...]
     footer: str
     edge: int  # the column its text may reach
@@ -125,15 +125,12 @@ def _has_input_box(screen: CapturedScreen) -> bool:
     return len(lines) > 1 and _INPUT_ROW.fullmatch(screen.rows[lines[-2] + 1]) is not None
 
 
-def _assemble(screen: CapturedScreen, found: OptionList, footer: str) -> Dialog | UnreadableDialog:
+def _assemble(screen: CapturedScreen, found: OptionList, footer: str) -> Dialog:
     end = _skip_blanks(screen, found.start - 1)
     start = end + 1
     while start > 0 and _is_question_row(screen, start - 1, found.cursor):
         start -= 1
     closed = start > 0 and screen.separators[start - 1] == Separator("╌", 0)
-    # Below a separator the options may be right there: then the title asks.
-    if start > end and not closed:
-        return UnreadableDialog("there is no question above the options", footer)
     edge = screen.width - found.cursor
     top = _find_top(screen, start, found.cursor)
     return Dialog(

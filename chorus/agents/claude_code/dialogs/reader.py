@@ -209,6 +209,9 @@ def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
 
 
 def _match_question(dialog: Dialog, heading: _Heading, rule: PromptRule) -> str:
+    # Right below a separator the options may be without a question: then the title asks.
+    if dialog.options and not (dialog.question or dialog.closed or rule.question_in_text):
+        raise RuleMismatch("there is no question above the options")
     if rule.question is None:
         return heading.title
     candidates = paragraphs(heading.body, dialog.edge) if rule.question_in_text else [dialog.question]
