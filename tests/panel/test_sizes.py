@@ -55,6 +55,18 @@ async def test_a_prompt_shows_its_command_question_and_options_at_any_size(
             assert words in ui.text(), ui.text()
 
 
+async def test_in_little_room_long_options_leave_room_for_the_command(watcher: ScriptedWatcher) -> None:
+    asked = prompt("p1", body="╌\n python3 -m pytest -q tests\n╌\n description: Run the tests")
+    asked["options"][1]["label"] = "Yes, and allow Bash(python3 -m pytest -q tests) always in this project"
+    watcher.prompts["p1"] = asked
+    async with run_panel(watcher, (40, 11)) as ui:
+        await ui.prompt_ready("p1")
+        for words in ("python3 -m pytest -q tests", "Run the tests", "Do you want to proceed?", "3 No"):
+            assert words in ui.text(), ui.text()
+        await ui.press("a")
+        await ui.until(lambda: ui.view.status.current.level == "done")
+
+
 async def test_beside_a_client_in_80_columns_nothing_is_cut_in_half(watcher: ScriptedWatcher) -> None:
     """The panel has about thirty columns there: what does not fit is left out."""
     watcher.prompts["p1"] = prompt("p1")

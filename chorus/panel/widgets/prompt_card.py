@@ -37,6 +37,8 @@ MAX_BODY_LINES = 2000
 # A longer question scrolls with the body; the options stay visible.
 MAX_QUESTION_LINES = 6
 MAX_LABEL_LINES = 4
+# With less room than this for what it is about, each option takes one line.
+MIN_BODY_LINES = 4
 MEANING_STYLES = {"allow": "done", "allow-always": "warning", "deny": "failed"}
 # The key for each meaning, whatever number the option has.
 MEANING_KEYS = {"allow": "a", "allow-always": "A", "deny": "d"}
@@ -188,21 +190,27 @@ class PromptCard(Widget, can_focus=True):
     def _lay_out(self) -> None:
         if self.shown is None:
             return
-        width = max(self.size.width - MARGIN, 10)
-        shown = self.shown
-        lines = render_prompt(
-            shown.prompt,
-            width,
-            session=shown.session,
-            position=shown.position,
-            keys=self._keys,
-            root=self.root,
-        )
+        lines = self._render_lines(MAX_LABEL_LINES)
+        room = self._max_height - len(lines.head) - len(lines.foot)
+        if room < min(len(lines.body), MIN_BODY_LINES):
+            lines = self._render_lines(1)
         if len(lines.body) != len(self._lines.body) and self._read < len(self._lines.body):
             self._offset = self._read = 0  # wrapped differently: the part that was read is elsewhere now
         self._lines = lines
         self.styles.height = max(self._max_height, 1)
         self.action_scroll_body(0)
+
+    def _render_lines(self, label_lines: int) -> "PromptLines":
+        assert self.shown is not None
+        return render_prompt(
+            self.shown.prompt,
+            max(self.size.width - MARGIN, 10),
+            session=self.shown.session,
+            position=self.shown.position,
+            keys=self._keys,
+            root=self.root,
+            label_lines=label_lines,
+        )
 
     def _note_read(self) -> None:
         """Note which lines are on the screen; lines after a gap do not count."""
@@ -249,11 +257,18 @@ class PromptLines:
 
 
 def render_prompt(
-    prompt: PendingPrompt, width: int, *, session: str, position: str, keys: bool, root: str = ""
+    prompt: PendingPrompt,
+    width: int,
+    *,
+    session: str,
+    position: str,
+    keys: bool,
+    root: str = "",
+    label_lines: int = MAX_LABEL_LINES,
 ) -> PromptLines:
     """`session`: its name; `position`: which of several prompts this is; `keys`: whether to show the keys.
 
-    `root`: the work tree.
+    `root`: the work tree; `label_lines`: how many lines the label of an option may take.
     """
     asked = "" if prompt.question == prompt.title else prompt.question
     question = [part for part in wrap(sanitize(asked), width) if part.strip()]
@@ -262,7 +277,7 @@ def render_prompt(
         body += [[(part, "title")] for part in question]
         question = [*question[: MAX_QUESTION_LINES - 1], "…"]
     foot: list[Pieces] = [[(part, "title")] for part in question]
-    options = _add_options(foot, prompt, width)
+    options = _add_options(foot, prompt, width, label_lines)
     if keys or prompt.kind in UNKNOWN_KINDS:
         foot.append(render_keys(prompt, width))
     head = _render_head(prompt, width, session, position)
@@ -352,20 +367,24 @@ def _sign_column(prompt: PendingPrompt, rows: list[str]) -> int | None:
     return 0 if prompt.tool == "Edit" else None
 
 
-def _add_options(foot: list[Pieces], prompt: PendingPrompt, width: int) -> dict[int, PromptOption]:
+def _add_options(
+    foot: list[Pieces], prompt: PendingPrompt, width: int, label_lines: int
+) -> dict[int, PromptOption]:
     """Add lines for each option; return which line belongs to which option."""
     options: dict[int, PromptOption] = {}
     for option in prompt.options:
         lead = f" {option.digit} "
         letter = "" if prompt.kind in UNKNOWN_KINDS else MEANING_KEYS.get(option.meaning, "")
         letter = f"  {letter}" if letter and prompt.option(option.meaning) is option else ""
-        label = wrap(sanitize(option.label), max(width - cell_width(lead) - len(letter), 8))
-        for index, part in enumerate(label[:MAX_LABEL_LINES]):
+        room = max(width - cell_width(lead) - len(letter), 8)
+        text = sanitize(option.label)
+        label = wrap(text, room) if label_lines > 1 else [cut(text, room)]
+        for index, part in enumerate(label[:label_lines]):
             options[len(foot)] = option
             shown = (lead, "key") if index == 0 else (" " * cell_width(lead), "")
             foot.append([shown, (part, MEANING_STYLES.get(option.meaning, ""))])
             if index == 0:
                 foot[-1].append((letter, "key"))
-        if len(label) > MAX_LABEL_LINES:
+        if len(label) > label_lines:
             foot[-1].append((" …", "muted"))
     return options

@@ -136,6 +136,9 @@ class PanePrompts:
             if (screen.pane.id, screen.pane.session) == (pane, session):
                 screen.tracker.mark_answered()
                 screen.answered_serial = appearance.serial
+        for screen in self._screens.values():
+            if (screen.pane.id, screen.pane.session) == (pane, session):
+                screen.unknown_at = None  # if the dialog could not be read, it closes too
 
     async def answer(self, screen: WatchedScreen, appearance: PromptAppearance, answer: Answer) -> list[str]:
         """Answer this appearance of the prompt with keys; return the keys that were pressed."""

@@ -78,7 +78,7 @@ class PendingPrompts:
         return [
             *self._list_requested(),
             *self._list_screens(),
-            *map(unknown_dialog_json, self._screens.unknown_dialogs()),
+            *map(unknown_dialog_json, self._unknown_dialogs()),
         ]
 
     def look(self, pane: WatchedPane) -> None:
@@ -237,7 +237,7 @@ class PendingPrompts:
     def _find(self, name: str) -> tuple[WatchedScreen, PromptAppearance]:
         if found := self._screens.find(name):
             return found
-        if any(name == screen.unknown_dialog_name() for screen in self._screens.unknown_dialogs()):
+        if any(name == screen.unknown_dialog_name() for screen in self._unknown_dialogs()):
             raise PromptRefused(f"{NOT_RECOGNISED}; nothing was sent")
         raise NoSuchPrompt(f"no prompt {name} is pending: it was answered or withdrawn")
 
@@ -251,13 +251,25 @@ class PendingPrompts:
 
     def _list_screens(self) -> Iterator[PromptJson]:
         """List prompts on screens, except those that are also requested or no longer readable."""
-        requested = {(one.pane, one.request.session) for one in self._requested.all.values()}
         for screen, appearance in self._screens.pending():
             session = screen.pane.session
             is_new = screen.age_seconds() < HOOK_SECONDS and self._will_be_requested(session)
-            is_listed = (screen.pane.id, session) in requested or screen.shows_unknown_dialog()
+            is_listed = self._is_requested(screen) or screen.shows_unknown_dialog()
             if not is_listed and not is_new:
                 yield self._screen_prompt_json(screen, appearance)
+
+    def _unknown_dialogs(self) -> Iterator[WatchedScreen]:
+        """The screens with a dialog that no rule fits, except those of requested prompts: a pane that is too
+        small for a dialog shows a part of it, which cannot be recognised.
+        """
+        return (screen for screen in self._screens.unknown_dialogs() if not self._is_requested(screen))
+
+    def _is_requested(self, screen: WatchedScreen) -> bool:
+        """Whether the dialog on the screen is that of a requested prompt."""
+        pane = screen.pane
+        return any(
+            (one.pane, one.request.session) == (pane.id, pane.session) for one in self._requested.all.values()
+        )
 
     def _will_be_requested(self, session: SessionId | None) -> bool:
         """Return whether a dialog of this session is about to be reported by a request that is held."""

@@ -5,14 +5,17 @@ import os
 import shlex
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from chorus.config.user_config import Preferences
 from chorus.model.answer import Allow, ChooseOption, Deny
-from chorus.model.ids import PaneId
+from chorus.model.ids import PaneId, ToolUseId
+from chorus.model.outcomes import PromptOpened
 from chorus.tmux.panes import read_pane
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.prompts.audit_log import AuditLog
@@ -324,6 +327,40 @@ async def test_an_unknown_dialog_gets_no_key(asking: Asking) -> None:
     assert listed["kind"] == "unknown"
     await asking.refused(listed, "nothing was sent")
     asking.expect_keys()
+
+
+class OpenChannel:
+    """A client that waits for an answer and takes it."""
+
+    how = "mod"
+
+    def is_open(self) -> bool:
+        return True
+
+    async def send(self, decision: dict[str, Any]) -> Sequence[str]:
+        return ()
+
+    def close(self) -> None: ...
+
+
+async def test_a_requested_prompt_whose_dialog_cannot_be_read_is_listed_once(asking: Asking) -> None:
+    """A small pane shows only the end of the dialog."""
+    await asking.watch()
+    say(asking.pane, "strange")
+    asking.pane.wait_settled("Shall the new thing happen")
+    wait_for(asking.listed, what="the dialog is listed")
+    session, pane = asking.watched.session, PaneId(asking.pane.id)
+    command = {"command": "make"}
+    request = PromptOpened(session, ToolUseId("t"), "Bash", command, None, None, None, ())
+
+    asking.prompts.add(request, pane, OpenChannel(), policy_pending=False)
+
+    (listed,) = asking.listed()
+    assert (listed["tool"], listed["input"]) == ("Bash", command)
+    asking.notified.clear()
+    await asking.answer(listed)
+    assert asking.listed() == [], "until its dialog is closed it is not taken for another one"
+    assert asking.notified == [(0, 0)]
 
 
 async def test_a_dialog_that_no_longer_fits_its_pane_is_listed_once(asking: Asking) -> None:
