@@ -33,9 +33,16 @@ from chorus.history.recorder import Recorder
 from chorus.history.records import Edit
 from chorus.model.action import Action, Call
 from chorus.model.api.json_api import ActionEvent, EventJson, LogEntryJson
-from chorus.model.ids import RepoPath
+from chorus.model.ids import RepoPath, ToolUseId
 from chorus.model.lru import LruDict
-from chorus.model.outcomes import LeadTextAdded, Outcome, StatusCorrected
+from chorus.model.outcomes import (
+    ActionClosed,
+    CallOpened,
+    CallStarted,
+    LeadTextAdded,
+    Outcome,
+    StatusCorrected,
+)
 from chorus.review.landing.recovery import recover_landing
 from chorus.review.revert.apply import recover_revert
 from chorus.store.maintenance.side_store import LOOSE_LIMIT, pack_if_due
@@ -137,6 +144,13 @@ class WatchedTree:
         """
         # The hook did not wait any longer: the client may have written more by now, not yet reported.
         self._late = is_waiting is None or not is_waiting()
+        closed = {outcome.action.id for outcome in outcomes if isinstance(outcome, ActionClosed)}
+        # Of these only the end is reported: nobody looked at the files before they wrote.
+        unannounced = {
+            outcome.call.id
+            for outcome in outcomes
+            if isinstance(outcome, CallOpened) and outcome.call.id in closed
+        }
         ended: list[EndedCall] = []
         for outcome in outcomes:
             if isinstance(outcome, LeadTextAdded):
@@ -146,12 +160,12 @@ class WatchedTree:
             for effect in self.windows.feed(outcome):
                 match effect:
                     case RecordNamedPaths(action):
-                        late, beside = self._late, self.windows.open
-                        ended.append(EndedCall(action, is_late=late, in_window=beside))
+                        late = self._late or action.id in unannounced
+                        ended.append(EndedCall(action, is_late=late, in_window=self.windows.open))
                     case RecordCallWindow(action, shared):
                         await self._changed_paths.settle()
                         ended.append(EndedCall(action, self._paths_for(action), shared, self._late))
-                    case RecordOutsideAt() if is_waiting is None:
+                    case RecordOutsideAt() if is_waiting is None or _call_of(outcome) in unannounced:
                         pass
                     case _:
                         await self._record_ended(ended, source)
@@ -546,6 +560,11 @@ class WatchedTrees:
         self._roots.clear()
         self._gone.append(self.all.pop(root))
         self.changed.set()  # so that the tree is closed soon
+
+
+def _call_of(outcome: Outcome) -> ToolUseId | None:
+    """The call that an outcome opens or starts."""
+    return outcome.call.id if isinstance(outcome, CallOpened | CallStarted) else None
 
 
 def _stamp_root(directory: str) -> RootStamp | None:

@@ -115,3 +115,21 @@ def test_a_revert_that_was_cut_off_is_finished_when_a_watcher_starts(
 
 def die(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+async def test_a_call_of_which_only_the_end_is_reported_keeps_its_change(repo: UserRepo) -> None:
+    """The hook before the call was killed, or added too late: the file was not looked at before the edit."""
+    repo.write("rows.txt", ROWS.encode())
+    repo.commit("rows")
+    tree = WatchedTree(repo.path, wake=lambda: None, hold_seconds=0)
+    tree.start()
+    place = repo.path / "rows.txt"
+    saved = ROWS.replace("row 2\n", "the user's line\n")
+    repo.write("rows.txt", saved.replace("row 5", "ann was here").encode())
+    ann = edited("ann", place, saved, "row 5", "ann was here")
+    await tree.feed([call("ann", place), ActionClosed(ann)], source="hook", is_waiting=lambda: True)
+
+    assert statuses(tree.recorder) == ["outside", "committed"]
+    assert patch_of(repo, entry_of(tree.recorder, "ann").commit) == ["-row 5", "+ann was here"]
+    assert replayed(tree.recorder) == on_disk(repo)
+    tree.close()
