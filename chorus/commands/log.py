@@ -14,7 +14,7 @@ from chorus.commands.terminal.git_settings import wants_colour
 from chorus.commands.terminal.pager import page
 from chorus.commands.terminal.patch import paint
 from chorus.errors import ExitCode
-from chorus.model.review_state import REVERT_TOOL, SHORT_TURN_LENGTH, STATUS_MEANINGS, render_undone
+from chorus.model.review_state import REVERT_TOOL, STATUS_MEANINGS, render_undone, shorten_turn
 from chorus.output import print_err, print_json, style
 
 TYPE_CHECKING = False
@@ -247,7 +247,7 @@ def _until_lane(turn: Iterable[LogEntryJson]) -> Iterator[LogEntryJson]:
 def _render_heading(entry: LogEntryJson, lane: str | None) -> str:
     message = " ".join((entry["message"] or "(no message)").split())
     branch = f"  [{lane}]" if lane else ""
-    turn = f"  turn {entry['turn'][:SHORT_TURN_LENGTH]}" if entry["turn"] else ""
+    turn = f"  turn {shorten_turn(entry['turn'])}" if entry["turn"] else ""
     return f"> {message[:100]}{branch}{turn}"
 
 

@@ -157,6 +157,9 @@ class Tokens(NamedTuple):
     def plus(self, other: "Tokens") -> "Tokens":
         return Tokens(*map(sum, zip(self, other, strict=True)))
 
+    def minus(self, other: "Tokens") -> "Tokens":
+        return Tokens(*(max(mine - others, 0) for mine, others in zip(self, other, strict=True)))
+
 
 class TurnRenamed(NamedTuple):
     """A turn has another id from now on: a second source knows it by that one."""
@@ -226,6 +229,7 @@ class TurnReported(NamedTuple):
     api_ms: int | None = None
     steps: int | None = None
     window: int | None = None  # how many tokens the model's context takes
+    includes: tuple[TurnId, ...] = ()  # earlier turns without a result, whose tokens this one counts, too
 
 
 class SessionDescribed(NamedTuple):

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chorus.model.api.json_api import RevertWarningJson, UndoneJson
 
-# As much of a turn's id as is shown; commands take any beginning.
+# As much of a turn's id as is shown.
 SHORT_TURN_LENGTH = 8
 # The tool of an action that reverts others, or redoes them.
 REVERT_TOOL = "Revert"
@@ -25,6 +25,23 @@ STATUS_MEANINGS = {
     "denied": "you or a rule denied it",
     "outside": "a change no action made",
 }
+
+
+def shorten_turn(turn: str) -> str:
+    """The beginning of a turn's id, as it is shown, with its number: a message sent into a turn has one."""
+    name, dot, number = turn.partition(".")
+    return name[:SHORT_TURN_LENGTH] + dot + number
+
+
+def find_turns(turns: Iterable[str], name: str) -> list[str]:
+    """The turns that a name means: an id, the short form, or the beginning of either."""
+    known = list(dict.fromkeys(turns))
+    beginning, _, number = name.partition(".")
+    return (
+        [turn for turn in known if turn == name]
+        or [turn for turn in known if turn.startswith(beginning) and turn.partition(".")[2] == number]
+        or [turn for turn in known if turn.startswith(name)]
+    )
 
 
 def is_open(

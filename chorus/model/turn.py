@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Literal
 
 from chorus.model.api.json_api import SessionSums, TokensJson, TurnJson
@@ -54,6 +55,7 @@ class TurnRecord:
     mode: str | None = None
     used: dict[str, Tokens] = field(default_factory=dict)  # by message of the model
     total: Tokens | None = None  # as the client's result has it
+    included: list["TurnRecord"] = field(default_factory=list)  # earlier turns that the total counts, too
     context: int | None = None
     window: int | None = None
     cost: float | None = None
@@ -67,7 +69,7 @@ class TurnRecord:
     @property
     def tokens(self) -> Tokens:
         if self.total is not None:
-            return self.total
+            return reduce(Tokens.minus, (record.tokens for record in self.included), self.total)
         return Tokens(*(sum(column) for column in zip(*self.used.values(), strict=True)))
 
     def as_json(self) -> TurnJson:
@@ -146,9 +148,7 @@ class TurnTable:
                     record.message = message or record.message
                 return record
             case MessageDelivered(session, turn, message):
-                if (record := self._find(session, turn, time)) and message not in record.messages:
-                    record.messages.append(message)
-                return record
+                return self._add_message(session, turn, message, time)
             case ModelAnswered():
                 return self._count(outcome, time)
             case SessionDescribed(session, mode=mode) if mode is not None:
@@ -182,6 +182,16 @@ class TurnTable:
         if record is None:
             record = self._turns[session, turn] = TurnRecord(session, turn, time)
             record.mode = self._modes.get(session)
+        return record
+
+    def _add_message(
+        self, session: SessionId | None, turn: TurnId | None, message: str, time: str
+    ) -> TurnRecord | None:
+        """Add a message to the turn that reads it. The client names those of earlier turns again."""
+        record = self._find(session, turn, time)
+        if record is None or any(message in one.messages for one in self.of_session(record.session)):
+            return None
+        record.messages.append(message)
         return record
 
     def _set_mode(self, session: SessionId, mode: str) -> TurnRecord | None:
@@ -230,6 +240,8 @@ class TurnTable:
         # A turn that goes on after a background task has several results.
         if report.tokens is not None:
             record.total = report.tokens.plus(record.total or Tokens())
+            known = (self._turns.get((record.session, turn)) for turn in report.includes)
+            record.included += [one for one in known if one is not None and one not in record.included]
         cost = report.cost if report.cost is not None else cost
         record.cost = cost if record.cost is None else record.cost + (cost or 0.0)
         if api_ms is not None:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable
 
 from chorus.model.api.requests import QuestionArgument
-from chorus.model.review_state import SHORT_TURN_LENGTH
+from chorus.model.review_state import shorten_turn
 
 
 def keep(numbers: Iterable[int]) -> str:
@@ -15,7 +15,7 @@ def keep(numbers: Iterable[int]) -> str:
 
 
 def keep_turn(turn: str) -> str:
-    return _quote("keep", "--turn", _shorten(turn))
+    return _quote("keep", "--turn", shorten_turn(turn))
 
 
 def revert(numbers: Iterable[int]) -> str:
@@ -23,7 +23,7 @@ def revert(numbers: Iterable[int]) -> str:
 
 
 def revert_turn(turn: str) -> str:
-    return _quote("revert", "--turn", _shorten(turn))
+    return _quote("revert", "--turn", shorten_turn(turn))
 
 
 def with_dependents(revert: str) -> str:
@@ -93,11 +93,6 @@ def answer_all(prompt: str, answers: Iterable[QuestionArgument]) -> str:
         text, labels = one.get("text"), one.get("labels") or []
         words += ["--say", one["question"], text] if text is not None else ["--to", one["question"], *labels]
     return _quote("answer", prompt, *words)
-
-
-def _shorten(turn: str) -> str:
-    """The beginning of a turn's id, as `chorus log` prints it and every command takes it."""
-    return turn[:SHORT_TURN_LENGTH]
 
 
 def _quote(*arguments: object) -> str:

@@ -54,8 +54,7 @@ def test_a_session_is_driven_from_its_start_to_its_end(watched: WatchedSession) 
     scripts["add"] = [[ToolUse("mcp__sums__add", {"a": 7, "b": 4})], [Text("Added.")]]
     scripts["ask"] = [[ToolUse("mcp__forms__city", {})], [Text("Asked.")]]
     scripts["wait"] = [[bash("until test -e gate; do sleep 0.1; done")], [Text("Slept.")]]
-    scripts["one"] = [[bash("sleep 1")], [Text("First.")]]
-    scripts["two"] = [[Text("Second.")]]
+    scripts["one"] = [[bash("until test -e go; do sleep 0.1; done")], [Text("All three.")]]
     scripts["fail"] = [[Refuse(400, times=9)]]
     edit = {"file_path": str(watched.project / "app.py"), "old_string": "old", "new_string": "new"}
     scripts["edit"] = [[ToolUse("Edit", edit)], [Text("Left alone.")]]
@@ -124,9 +123,26 @@ def test_a_session_is_driven_from_its_start_to_its_end(watched: WatchedSession) 
     assert watched.chorus("interrupt")["how"] == "request"
     wait_for(lambda: session(watched)["error"] == "interrupted", what="the interrupt", seconds=SECONDS)
 
+    before_queue = session(watched)
     assert command(watched, "send", "one").returncode == 0
-    # The client reads a queued message between two calls, or in a turn of its own.
-    assert command(watched, "send", "two", "--wait").stdout in ("First.\n", "Second.\n")
+    wait_for(lambda: "test -e go" in watched.printed(), what="the command", seconds=SECONDS)
+    assert command(watched, "send", "two").returncode == 0
+    with start_command(watched, "send", "three", "--wait") as waiting_send:
+        wait_for(lambda: count_queued(watched) == 2, what="two queued messages", seconds=SECONDS)
+        (watched.project / "go").touch()
+        stdout, stderr = waiting_send.communicate(timeout=SECONDS)
+    assert (waiting_send.returncode, stdout, stderr) == (0, "All three.\n", "")
+    watched.log()
+    listed = watched.chorus("log", "--turns")[-3:]
+    assert [(turn["message"], turn["state"], len(turn["messages"])) for turn in listed] == [
+        ("one", "done", 1),
+        ("two", "done", 1),
+        ("three", "done", 1),
+    ]
+    after_queue = session(watched)
+    assert (after_queue["state"], after_queue["turns"]) == ("idle", before_queue["turns"] + 3)
+    taken = [after_queue["tokens"][name] - before_queue["tokens"][name] for name in ("input", "output")]
+    assert taken == [20, 10]  # two requests, counted once
 
     failed = command(watched, "send", "fail", "--wait")
     assert failed.returncode == 4
@@ -209,6 +225,13 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
     assert waiting_run.returncode == 4
     assert "killed by signal 9" in stdout + stderr
     assert not list((watched.project / ".git" / "chorus").glob("run-*"))
+
+
+def count_queued(watched: WatchedSession) -> int:
+    """How many messages the client has taken and not passed to the model yet."""
+    transcript = Path(session(watched)["transcript"]).read_text()
+    operations = [line.get("operation") for line in map(json.loads, transcript.splitlines())]
+    return operations.count("enqueue") - operations.count("dequeue") - operations.count("remove")
 
 
 def start_command(watched: WatchedSession, *words: str) -> subprocess.Popen[str]:

@@ -8,11 +8,13 @@ from chorus.model.review_state import (
     OPEN_STATUS,
     REVERT_TOOL,
     STATUS_MEANINGS,
+    find_turns,
     is_open,
     render_context,
     render_lane_context,
     render_revert_warning,
     render_undone,
+    shorten_turn,
 )
 
 OPEN: dict[str, Any] = {"status": "committed", "tool": "Edit", "reverts": (), "within": None, "landed": False}
@@ -68,3 +70,16 @@ def test_the_lines_a_lane_builds_on_are_described_in_one_line() -> None:
 def test_a_warning_of_a_revert_names_the_action_and_what_it_would_miss() -> None:
     warning: RevertWarningJson = {"path": "cart.py", "names": ["total", "tax"], "by": 14}
     assert render_revert_warning(warning) == "this removes total, tax, which action 14 uses in cart.py"
+
+
+def test_a_turn_is_named_by_its_id_its_short_form_or_a_beginning() -> None:
+    first, sent, other = "39f9b4eb-a420", "39f9b4eb-a420.2", "3a11c0de-0000.2"
+    known = [first, sent, sent, other]
+    assert [shorten_turn(turn) for turn in (first, sent, "7")] == ["39f9b4eb", "39f9b4eb.2", "7"]
+    for name in (first, "39f9b4eb", "39f9", "3"):
+        assert find_turns(known, name) == [first]
+    for name in (sent, "39f9b4eb.2", "39.2"):
+        assert find_turns(known, name) == [sent]
+    assert find_turns(known, "3a") == [other]  # its first turn has no action
+    assert find_turns(known, "3.2") == [sent, other]
+    assert find_turns(known, "39.3") == find_turns(known, "7") == []

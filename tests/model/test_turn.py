@@ -74,6 +74,19 @@ def test_tokens_are_summed_until_the_result_says_them() -> None:
     assert (record.model, record.context) == (None, 5)
 
 
+def test_a_result_counts_the_tokens_of_the_turns_that_ended_with_it_only_once() -> None:
+    two = TurnId("2")
+    table = feed(
+        TurnStarted(S, T, "one"),
+        ModelAnswered(S, T, None, "m-1", None, Tokens(10, 1)),
+        TurnStarted(S, two, "two"),
+        ModelAnswered(S, two, None, "m-2", None, Tokens(10, 1)),
+        TurnReported(S, two, "Done.", None, "completed", Tokens(20, 10), includes=(T, TurnId("not-seen"))),
+        ModelAnswered(S, T, None, "m-1", None, Tokens(10, 5)),  # by the transcript, which is complete
+    )
+    assert [record.tokens for record in table.all()] == [Tokens(10, 5), Tokens(10, 5)]
+
+
 def test_a_failed_turn_says_why() -> None:
     assert feed(TurnReported(S, T, error="400")).all()[0].as_json()["state"] == "failed"
     reported = feed(ErrorReported(S, T, "limit"), TurnEnded(S, T), TurnEnded(S, T)).all()[0]

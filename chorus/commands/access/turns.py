@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chorus.commands.access.usage import describe_use
 from chorus.commands.terminal.patch import paint
 from chorus.model.commits.commit_message import shorten
-from chorus.model.review_state import SHORT_TURN_LENGTH
+from chorus.model.review_state import find_turns, shorten_turn
 from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import find_home
 
@@ -22,7 +22,7 @@ MAX_MESSAGE_LENGTH = 100
 
 
 def read_turns(*, turn: str | None = None) -> list[TurnJson]:
-    """Return the turns whose id begins with `turn`, or all that are kept, oldest first."""
+    """Return the turns that `turn` names, or all that are kept, oldest first."""
     home = find_home(Path.cwd())
     try:
         with connect(home) as watcher:
@@ -38,15 +38,19 @@ def read_turns(*, turn: str | None = None) -> list[TurnJson]:
     except FileNotFoundError:
         return []
     found.sort(key=lambda one: one["started"])
-    return [one for one in found if turn is None or one["turn"].startswith(turn)]
+    wanted = find_turns((one["turn"] for one in found), turn) if turn is not None else ()
+    return [one for one in found if turn is None or one["turn"] in wanted]
 
 
 def render_turns(turns: Iterable[TurnJson], *, colour: bool) -> Iterator[str]:
     """Yield two lines for each turn: what was asked, and what it took; a third says why it failed."""
-    for turn in turns:
+    listed = list(turns)
+    width = max([SHORT_TURN_LENGTH, *(len(shorten_turn(turn["turn"])) for turn in listed)])
+    for turn in listed:
         failed = turn["state"] == "failed"
         message = shorten(turn["message"] or "(no message)", MAX_MESSAGE_LENGTH)
-        heading = f"{turn['turn'][:SHORT_TURN_LENGTH]:<{SHORT_TURN_LENGTH}}  {turn['state']:<7}  {message}"
+        name = shorten_turn(turn["turn"]).ljust(width)
+        heading = f"{name}  {turn['state']:<7}  {message}"
         yield paint(heading, RED if failed else "1", colour)
         yield f"{INDENT}{describe_turn(turn)}"
         if failed:

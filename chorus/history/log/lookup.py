@@ -6,6 +6,7 @@ from chorus.errors import NotFound
 from chorus.history.log.entry import LogEntry
 from chorus.model.ids import TurnId
 from chorus.model.lane_name import lane_spellings
+from chorus.model.review_state import find_turns
 
 # Fewer digits are not taken for an abbreviated commit.
 MIN_OID_LENGTH = 4
@@ -36,10 +37,9 @@ def refuse_unknown_lane(entries: Iterable[LogEntry], name: str) -> None:
 
 
 def find_turn(entries: Iterable[LogEntry], name: str) -> TurnId:
-    """The turn of that name, or the only one whose name starts with it."""
-    turns = dict.fromkeys(entry.turn for entry in entries if entry.turn)
-    found = [turn for turn in turns if turn == name] or [turn for turn in turns if turn.startswith(name)]
+    """The one turn that a name means."""
+    found = find_turns((entry.turn for entry in entries if entry.turn), name)
     if len(found) == 1:
-        return found[0]
+        return TurnId(found[0])
     problem = f"several turns begin with {name}" if found else f"there is no turn {name}"
     raise NoSuchAction(problem, hint="Run `chorus log` to list the turns with their ids.")

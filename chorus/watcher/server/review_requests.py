@@ -57,6 +57,7 @@ from chorus.model.api.requests import (
 )
 from chorus.model.ids import Oid, RepoPath
 from chorus.model.lane_name import lane_spellings
+from chorus.model.review_state import find_turns
 from chorus.review import drop as dropping
 from chorus.review import operations as review
 from chorus.review.blame import blame, blame_from_disk, run_git_blame
@@ -486,11 +487,9 @@ def _find(recorder: Recorder, name: str) -> tuple[Path, str]:
 def _holds(recorder: Recorder, selection: Selection) -> bool:
     """Whether the history has actions of the selection's lane or turn."""
     lanes = lane_spellings(selection.lane) if selection.lane is not None else ()
-    turns = tuple(selection.turns)
-    return any(
-        (not lanes or entry.lane in lanes) and (not turns or (entry.turn or "").startswith(turns))
-        for entry in recorder.entries()
-    )
+    held = [entry for entry in recorder.entries() if not lanes or entry.lane in lanes]
+    known = {entry.turn for entry in held if entry.turn}
+    return any(find_turns(known, name) for name in selection.turns) if selection.turns else bool(held)
 
 
 def _names(actions: Iterable[ActionName]) -> list[str]:

@@ -15,6 +15,7 @@ from chorus.model.api.json_api import CallEvent, SessionJson, SessionSums, TextE
 from chorus.model.commits.commit_message import shorten
 from chorus.model.ids import SessionId
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, TextWritten
+from chorus.model.review_state import find_turns
 from chorus.model.tools import COMMAND_KEY
 from chorus.model.turn import MAX_TURNS, TurnRecord, TurnTable, join_turn, read_turns, sum_turns
 from chorus.system.files.atomic_file import replace_file
@@ -84,12 +85,13 @@ class TurnStore:
             (turn["session"], turn["turn"]): turn for turn in map(self._describe, self._table.all()) if turn
         }
         saved = {(s, t): one for s, turns in self._saved_of.items() for t, one in turns.items()}
-        return [
+        found = [
             one
             for one in sorted((saved | known).values(), key=lambda one: one["started"])
-            if (session is None or one["session"].startswith(session))
-            and (turn is None or one["turn"].startswith(turn))
+            if session is None or one["session"].startswith(session)
         ]
+        wanted = find_turns((one["turn"] for one in found), turn) if turn is not None else ()
+        return [one for one in found if turn is None or one["turn"] in wanted]
 
     def add_sums(self, session: SessionJson) -> None:
         """Add the sums of its turns to a session."""

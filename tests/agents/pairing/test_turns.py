@@ -9,6 +9,8 @@ from chorus.agents.claude_code.pairing.pairing import Pairing
 from chorus.agents.claude_code.pairing.turns import Turns
 from chorus.agents.interface import Source
 from chorus.model.outcomes import SessionIdle, TurnStarted
+from chorus.model.session import SessionTable
+from chorus.model.turn import TurnTable
 from tests.agents.event_builders import (
     calls,
     event_from,
@@ -386,6 +388,89 @@ def test_an_old_transcript_numbers_the_turn_of_a_queued_message() -> None:
 )
 def test_other_attachments_start_no_turn(attachment: Event) -> None:
     assert turns(message_line("one", "p-1"), attachment, calls("a", source=TRANSCRIPT)) == [("p-1", "one")]
+
+
+SENT = (prompt_submitted("two"), prompt_submitted("three"))
+DELIVERED = (writes("two", isReplay=True, uuid="m-2"), writes("three", isReplay=True, uuid="m-3"))
+ATTACHED = (message_line("one", "p-1", uuid="m-1"), queued("two"), queued("three"))
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        (*SENT, *DELIVERED, *ATTACHED),
+        (*DELIVERED, *SENT, *ATTACHED),
+        (*SENT, *ATTACHED, *DELIVERED),
+        (SENT[0], *DELIVERED, SENT[1], *ATTACHED),
+        (*SENT, *DELIVERED),
+        (*DELIVERED, *ATTACHED),
+        DELIVERED,
+    ],
+)
+@pytest.mark.parametrize("late", [False, True])
+def test_messages_sent_into_a_turn_have_a_turn_each_whichever_source_is_first(
+    sources: tuple[Event, ...], late: bool
+) -> None:
+    """`late`: the transcript is read when the result has come."""
+    known = [one for one in sources if one in ATTACHED and late]
+    earlier = [prompt_submitted("zero", "p-0"), init(), message_line("zero", "p-0", uuid="m-0"), result()]
+    begin = [prompt_submitted("one"), init(), writes("one", isReplay=True, uuid="m-1"), calls("a")]
+    sending = system("status", status="requesting", user_message_uuids=["m-1", "m-2", "m-3"])
+    pairing, table, sessions = Pairing(), TurnTable(), SessionTable()
+    shown = [one for one in sources if one not in known]
+    for event in (*earlier, *begin, returns("a"), *shown, sending, result(), *known):
+        for outcome in pairing.feed(event):
+            table.feed(outcome, time="")
+            sessions.feed(outcome, time="", source="")
+    found = [(record.message, record.messages, record.state, record.reason) for record in table.all()[1:]]
+    assert sorted(found, key=lambda one: one[1]) == [
+        ("one", ["m-1"], "done", None),
+        ("two", ["m-2"], "done", None),
+        ("three", ["m-3"], "done", "success"),
+    ]
+    assert [session.state for session in sessions.sessions.values()] == ["idle"]
+
+
+def test_a_hook_ends_the_turns_of_all_messages_sent_into_one() -> None:
+    def states(end: Event) -> list[tuple[str | None, str, str | None]]:
+        table = TurnTable()
+        for outcome in run([prompt_submitted("one"), *SENT, end]):
+            table.feed(outcome, time="")
+        return [(record.message, record.state, record.error) for record in table.all()]
+
+    assert states(hook_event("Stop", last_assistant_message="Done.")) == [
+        ("one", "done", None),
+        ("two", "done", None),
+        ("three", "done", None),
+    ]
+    assert states(hook_event("StopFailure", error="overloaded")) == [
+        ("one", "failed", "overloaded"),
+        ("two", "failed", "overloaded"),
+        ("three", "failed", "overloaded"),
+    ]
+
+
+def test_a_transcript_ends_the_turns_of_all_messages_sent_into_one() -> None:
+    answer = event_from(
+        TRANSCRIPT, type="assistant", sessionId="s-1", isSidechain=False,
+        message={"id": "a-1", "content": [{"type": "text", "text": "Done."}], "stop_reason": "end_turn"},
+    )  # fmt: skip
+    table = TurnTable()
+    for outcome in run([*ATTACHED, answer]):
+        table.feed(outcome, time="")
+    assert [(record.message, record.state, record.answer) for record in table.all()] == [
+        ("one", "done", None),
+        ("two", "done", None),
+        ("three", "done", "Done."),
+    ]
+
+
+def test_a_result_fails_the_turns_of_all_messages_sent_into_one() -> None:
+    events = [init(), writes("one", isReplay=True), *DELIVERED, result(is_error=True, result="no more")]
+    table = TurnTable()
+    for outcome in run(events):
+        table.feed(outcome, time="")
+    assert [(record.state, record.error) for record in table.all()] == [("failed", "no more")] * 3
 
 
 def test_a_call_seen_with_and_without_a_prompt_id_joins_both_turns() -> None:

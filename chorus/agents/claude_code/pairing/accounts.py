@@ -131,7 +131,7 @@ def on_partial(state: PairingState, event: Partial, context: EventContext) -> li
 
 
 def report_result(
-    event: Result, context: EventContext, turn: TurnId | None, last_text: str | None
+    event: Result, context: EventContext, turn: Turn | None, last_text: str | None
 ) -> TurnReported:
     """Return how a turn ended, from its result. If that has no text, `last_text` is the answer."""
     tokens = read_tokens(event.usage) if event.usage is not None else None
@@ -143,10 +143,11 @@ def report_result(
     # Largest context among the models: that of the main agent.
     windows = _numbers(event.by_model, "contextWindow") if event.by_model else ()
     costs = _numbers(event.by_model_since, "costUSD") if event.by_model_since else ()
+    before = context.session.turns.ended_before(turn)
     return TurnReported(
-        context.session.id, turn, answer if error is None else None, error, reason, tokens,
+        context.session.id, _id(turn), answer if error is None else None, error, reason, tokens,
         float(sum(costs)) if costs else None, event.cost, event.duration_ms, event.api_ms, event.steps,
-        int(max(windows)) if windows else None,
+        int(max(windows)) if windows else None, tuple(one.id for one in before),
     )  # fmt: skip
 
 

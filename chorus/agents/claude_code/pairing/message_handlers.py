@@ -39,7 +39,7 @@ from chorus.agents.claude_code.events.user_text import (
 from chorus.agents.claude_code.pairing import accounts
 from chorus.agents.claude_code.pairing.calls import CallEntry, CallUpdate
 from chorus.agents.claude_code.pairing.evidence import Evidence, read_denial, read_failure, read_result
-from chorus.agents.claude_code.pairing.sessions import EventContext
+from chorus.agents.claude_code.pairing.sessions import EventContext, SessionContext
 from chorus.agents.claude_code.pairing.state import Handlers, PairingState, ShownCall
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.agents.interface import Source
@@ -107,7 +107,8 @@ def _report_last_text(
     turn = state.turn_of(event, context.session)
     failed = event.error is not None or event.api_error is True
     answer, error = (None, texts[-1]) if failed else (texts[-1], None)
-    return [TurnReported(context.session.id, turn.id if turn else None, answer, error)]
+    ended = end_turns_before(context.session, turn, error)
+    return [*ended, TurnReported(context.session.id, turn.id if turn else None, answer, error)]
 
 
 def on_tool_use(state: PairingState, event: ToolUseLine, context: EventContext) -> list[Outcome]:
@@ -198,6 +199,8 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
         # Older clients report the end of a turn only if it was not interrupted.
         in_transcript = event.source is _TRANSCRIPT
         return on_idle(state, event, context) if user_text.interrupts and in_transcript else []
+    if event.source is _TRANSCRIPT and not isinstance(user_text, TaskEnd):
+        context.session.transcript_prompt = event.prompt  # also of a message that the stream showed before
     if state.is_repeat(event):
         return []
     if isinstance(user_text, TaskEnd):
@@ -210,7 +213,7 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
         user_text.text, echo=event.source is not Source.CONTROL_IN, delivered=bool(event.replay)
     )
     if event.replay and event.uuid is not None:
-        read_by = turn or turns.current
+        read_by = turn or turns.reading(user_text.text)
         delivered: list[Outcome] = [
             MessageDelivered(context.session.id, read_by.id if read_by else None, event.uuid)
         ]
@@ -231,7 +234,6 @@ def _on_transcript_message(
     session.cleared = session.cleared or user_text.text == "/clear"
     if isinstance(user_text, Message):  # a command may be local to the client, and then it ends no calls
         outcomes += state.end_calls(context, except_prompt=event.prompt, before=event.time)
-    session.transcript_prompt = event.prompt
     turn: Turn | None
     if event.prompt is None:
         turn = session.turns.add_unnamed(user_text.text)
@@ -249,7 +251,9 @@ def on_attachment(state: PairingState, event: Attachment, context: EventContext)
         return on_task_end_text(state, event, context, user_text)
     if not isinstance(user_text, Message) or event.origin not in (None, "human") or state.is_repeat(event):
         return []
-    return state.start_turn(context, context.session.turns.on_queued_message(user_text.text))
+    session = context.session
+    turn = session.turns.on_queued_message(user_text.text, session.transcript_prompt)
+    return state.start_turn(context, turn)
 
 
 def on_task_end_text(state: PairingState, event: Known, context: EventContext, end: TaskEnd) -> list[Outcome]:
@@ -293,15 +297,23 @@ def on_result(state: PairingState, event: Result, context: EventContext) -> list
     if session.turns.queued:
         outcomes += _start_queued(state, context)
     turn, ending = session.turns.current, session.turns.ending
-    last_text = context.lead_text.text
+    report = accounts.report_result(event, context, ending, context.lead_text.text)
+    outcomes += end_turns_before(session, ending, report.error)
     # The result of a turn may be held back until its background tasks are over. By then the next turn has
     # begun, and this result does not end the calls of that one.
     if session.turns.on_result(event.queued_messages):
         context.lead_text.clear()
         outcomes += state.end_calls(context)
         outcomes.append(TurnEnded(session.id, turn.id if turn else None))
-    outcomes.append(accounts.report_result(event, context, ending.id if ending else None, last_text))
-    return outcomes
+    return [*outcomes, report]
+
+
+def end_turns_before(session: SessionContext, turn: Turn | None, error: str | None) -> list[Outcome]:
+    """End the turns that have no end of their own: the agent read the next message before they were over."""
+    return [
+        TurnEnded(session.id, one.id) if error is None else TurnReported(session.id, one.id, error=error)
+        for one in session.turns.ended_before(turn)
+    ]
 
 
 def on_task_start(state: PairingState, event: TaskStarted, context: EventContext) -> list[Outcome]:

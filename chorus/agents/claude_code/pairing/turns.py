@@ -20,7 +20,7 @@ MAX_TURNS_PER_PROMPT = 64
 MAX_QUEUED = 64
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Turn:
     id: TurnId  # the prompt's, or a number
     prompt: TurnId | None = None
@@ -38,6 +38,8 @@ class Turns:
         self.queued: deque[str] = deque(maxlen=MAX_QUEUED)  # messages that no turn has taken yet
         self._announced: Turn | None = None  # its message is known, but its init has not come yet
         self._running: deque[Turn] = deque(maxlen=MAX_QUEUED)  # without a result yet
+        # The running turn and those of messages sent into it: one result ends them all.
+        self._together: deque[Turn] = deque(maxlen=MAX_QUEUED)
         self._has_inits = False
         self._ended_tasks = 0
         self._continued = False  # the running turn was started by the end of a background task
@@ -74,6 +76,10 @@ class Turns:
             running.message = text
             self._rename(running, prompt)
             return None
+        sent = self._find_together(text) if turns else None
+        if sent is not None and sent.prompt is None:
+            self._rename(sent, prompt, number=len(turns) + 1)
+            return None
         # Sent while the agent works on the first, or copied by a fork, which gives all old messages one name.
         turn = self._new(prompt, text, number=len(turns) + 1)
         self._by_prompt[prompt] = [*turns[-MAX_TURNS_PER_PROMPT:], turn]
@@ -81,11 +87,15 @@ class Turns:
             self._announced = turn
         return turn
 
-    def on_queued_message(self, text: str) -> Turn | None:
-        """Handle a queued message that reaches the working agent. Return the turn it starts, if new."""
-        if self.current is not None and self.current.prompt is not None:
-            return self.on_prompt(self.current.prompt, text, live=False)
-        return None if self.current is not None and self.current.message == text else self._new(None, text)
+    def on_queued_message(self, text: str, prompt: TurnId | None) -> Turn | None:
+        """Handle a queued message that reached the agent while it worked. Return the turn it starts, if new.
+
+        `prompt` is that of the message before it, if the source names one.
+        """
+        prompt = prompt or (self.current.prompt if self.current is not None else None)
+        if prompt is not None:
+            return self.on_prompt(prompt, text, live=False)
+        return None if self._find_together(text) is not None else self._new(None, text, number=2)
 
     def on_message(self, text: str, *, echo: bool, delivered: bool) -> Turn | None:
         """Handle a message without an id. Return the turn it starts; None if it is queued or an echo.
@@ -97,7 +107,9 @@ class Turns:
             if running.message is None:
                 running.message = text
                 return running
-            if echo and running.message == text:
+            sent = self._find_together(text) if echo else None
+            if sent is not None:
+                self._running[-1] = sent if delivered else self._running[-1]
                 return None
             if delivered:
                 return self._switch_message(text)
@@ -108,6 +120,15 @@ class Turns:
             return self._announced
         self.queued.append(text)
         return None
+
+    def reading(self, text: str) -> Turn | None:
+        """The turn in which the agent reads a message."""
+        return self._find_together(text) or self.current
+
+    def ended_before(self, turn: Turn | None) -> list[Turn]:
+        """The turns that end with this one: the agent read the next message before they were over."""
+        together = list(self._together)
+        return together[: together.index(turn)] if turn in together else []
 
     def add_unnamed(self, text: str) -> Turn:
         """Start a turn for a message without an id: in old transcripts and hooks each message starts one."""
@@ -157,17 +178,21 @@ class Turns:
         turn.message = turn.message or self.of_prompt(prompt).message
         self._rename(turn, prompt)
 
-    def _rename(self, turn: Turn, prompt: TurnId) -> None:
-        self.renamed.append((turn.id, prompt))
-        turn.id = turn.prompt = prompt
-        self._by_prompt[prompt] = [turn, *self._by_prompt.get(prompt, [])[1:]]
+    def _rename(self, turn: Turn, prompt: TurnId, *, number: int = 1) -> None:
+        name, turns = _name(prompt, number), self._by_prompt.get(prompt, [])
+        self.renamed.append((turn.id, name))
+        turn.id, turn.prompt = name, prompt
+        self._by_prompt[prompt] = [*turns[: number - 1], turn, *turns[number:]]
 
     def _switch_message(self, text: str) -> Turn:
         """Continue the running turn with another message: one result will end both."""
         if text in self.queued:
             self.queued.remove(text)
-        self._running[-1] = turn = self._new(None, text)
+        self._running[-1] = turn = self._new(None, text, number=2)
         return turn
+
+    def _find_together(self, text: str) -> Turn | None:
+        return next((turn for turn in self._together if turn.message == text), None)
 
     def _start_next(self) -> Turn | None:
         self._continued = False
@@ -186,7 +211,15 @@ class Turns:
         return current and turn.prompt is None and turn.message in (None, text)
 
     def _new(self, prompt: TurnId | None, message: str | None, *, number: int = 1) -> Turn:
+        """Start a turn: the first of a prompt, or one of those whose messages were sent into it."""
         self._count += 1
-        name = prompt or str(self._count)
-        self.current = Turn(TurnId(name if number == 1 else f"{name}.{number}"), prompt, message)
+        name = TurnId(str(self._count)) if prompt is None else _name(prompt, number)
+        self.current = Turn(name, prompt, message)
+        if number == 1:
+            self._together.clear()
+        self._together.append(self.current)
         return self.current
+
+
+def _name(prompt: TurnId, number: int) -> TurnId:
+    return prompt if number == 1 else TurnId(f"{prompt}.{number}")
