@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chorus.commands.access.usage import describe_use
 from chorus.commands.terminal.patch import paint
 from chorus.model.commits.commit_message import shorten
-from chorus.model.review_state import find_turns, shorten_turn
+from chorus.model.review_state import SHORT_TURN_LENGTH, find_turns, shorten_turn
 from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import find_home
 
