@@ -84,6 +84,19 @@ def test_a_required_filter_that_fails_leaves_raw_bytes_and_is_reported(repo: Use
         assert any("big.bin is not converted" in line for line in entry.skipped)
 
 
+def test_a_change_of_content_and_mode_beside_a_line_of_the_user(repo: UserRepo, agent: Agent) -> None:
+    repo.write("app.py", b"one\ntwo\nthree\nfour\n")
+    repo.commit("four lines")
+    repo.write("app.py", b"one\ntwo\nthree\nthe user's\n")
+
+    def write() -> None:
+        repo.write("app.py", b"ONE\ntwo\nthree\nthe user's\n").chmod(0o755)
+
+    entry = agent.bash(write)
+    assert repo.git("ls-tree", str(entry.lane), "app.py").startswith("100755")
+    assert repo.git("show", f"{entry.lane}:app.py") == "ONE\ntwo\nthree\nfour\n"
+
+
 def test_a_mode_only_change(repo: UserRepo, agent: Agent) -> None:
     entry = agent.bash(lambda: (repo.path / "app.py").chmod(0o755))
     assert repo.git("ls-tree", str(entry.lane), "app.py").startswith("100755")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.history.disk_changes.head_moves import parse_head, render_head
+from chorus.history.disk_changes.head_moves import parse_head, read_reflog_steps, render_head
 from chorus.history.recorder import Recorder
 from chorus.model.ids import Oid
 from chorus.review.drop import drop
@@ -473,3 +473,24 @@ def test_a_commit_seen_before_a_restart_is_not_taken_for_one_during_the_next_cal
         recorder.record_named_paths([action("t1", clean.path / "app.py")])
         (lane,) = recorder.lanes.all()
         assert lane.base == clean.git("rev-parse", "HEAD").strip()
+
+
+def test_a_move_in_several_steps_is_read_from_its_first_step_on(clean: UserRepo) -> None:
+    start = Oid(clean.git("rev-parse", "HEAD").strip())
+    for number in range(3):
+        clean.git("commit", "-q", "--allow-empty", "-m", f"step {number}")
+    end = Oid(clean.git("rev-parse", "HEAD").strip())
+    steps = read_reflog_steps(clean.path / ".git", start, end)
+    assert steps is not None
+    assert [step.reason for step in steps] == [f"commit: step {number}" for number in range(3)]
+    assert (steps[0].old, steps[-1].new) == (start, end)
+    assert read_reflog_steps(clean.path / ".git", end, start) is None
+
+
+def test_several_commits_at_once_are_named_after_the_last(clean: UserRepo) -> None:
+    with record_one_edit(clean) as recorder:
+        for number in range(2):
+            clean.git("commit", "-q", "--allow-empty", "-m", f"step {number}")
+        recorder.record_outside()
+        reasons = [line["reason"] for line in recorder.journal.marks.lines if line["kind"] == "head"]
+        assert reasons == ["commit: step 1"]

@@ -43,7 +43,7 @@ TARGETS: dict[str, dict[str, tuple[str, ...]]] = {
         "review/landing/fixup.py": (),
         "review/landing/merge.py": (),
         "review/landing/obstacles.py": (),
-        "review/landing/plan.py": (),
+        "review/landing/plan.py": ("tests/commands/test_land.py",),
         "review/landing/recovery.py": (),
         "review/landing/selection.py": (),
     },

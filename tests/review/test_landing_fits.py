@@ -327,6 +327,22 @@ def test_mode_changes_deletions_renames_and_crlf_land(numbered: UserRepo, agent:
     assert numbered.git("status", "--short") == " M new.txt\n"
 
 
+def test_a_change_that_the_branch_has_in_a_later_version_is_not_in_the_way(
+    numbered: UserRepo, agent: Agent
+) -> None:
+    """The user has committed line 5 as the second action left it; the third builds on the user's own line."""
+    agent.replace("n.txt", b"line 5\n", b"draft\n")
+    agent.replace("n.txt", b"draft\n", b"FIVE\n")
+    numbered.git("commit", "-qam", "by hand")
+    user_writes(numbered, agent.recorder, b"line 12\n", b"mine\n")
+    three = agent.replace("n.txt", b"mine\n", b"theirs\n")
+    four = agent.replace("n.txt", b"line 20\n", b"TWENTY\n")
+    landed = land(agent)
+    assert [number for number, _ in left(landed)] == [three.n]
+    assert four.n in [number for group in landed.groups for number in group.numbers]
+    assert head_file(numbered) == edited((b"line 5\n", b"FIVE\n"), (b"line 20\n", b"TWENTY\n"))
+
+
 def test_a_file_that_a_branch_does_not_have_is_named(numbered: UserRepo, agent: Agent) -> None:
     agent.replace("n.txt", b"line 5\n", b"five\n")
     numbered.git("branch", "side", "v1")
