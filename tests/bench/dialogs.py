@@ -1,4 +1,7 @@
-"""The real client asks every kind of prompt at 80 to 300 columns; each is answered from the panel."""
+"""The real client asks every kind of prompt at 80 to 300 columns; each is answered from the panel.
+
+With its fullscreen renderer, which docks its diff from 144 columns, and with the older one.
+"""
 
 import json
 import os
@@ -6,7 +9,11 @@ import time
 
 import pytest
 
-SIZES = [(80, 40), (120, 40), (160, 50), (200, 24), (250, 50), (300, 50)]
+WIDTHS = (80, 120, 160, 200, 250, 300)
+SIZES = [
+    *((width, height, "fullscreen") for width in WIDTHS for height in (24, 50)),
+    *((width, 24 if width % 100 else 50, "classic") for width in WIDTHS),
+]
 
 
 def main() -> None:

@@ -1,4 +1,7 @@
-"""An MCP server for the client: `keep` writes a file, `confirm` asks the user. Speaks JSON-RPC on stdio."""
+"""An MCP server for the client. Speaks JSON-RPC on stdio.
+
+`keep` writes a file; `confirm` asks the user with two buttons, `name` with a field, `visit` to open a page.
+"""
 
 import json
 import sys
@@ -10,17 +13,32 @@ TOOL = {
     "description": "Keep a text in a file",
     "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}, "text": {"type": "string"}}},
 }
-CONFIRM = {
-    "name": "confirm",
-    "description": "Ask the user",
-    "inputSchema": {"type": "object", "properties": {}},
+FORMS: dict[str, dict[str, Any]] = {
+    "confirm": {"message": "Shall it be so?", "requestedSchema": {"type": "object", "properties": {}}},
+    "name": {
+        "message": "What is its name?",
+        "requestedSchema": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        },
+    },
+    "visit": {
+        "mode": "url",
+        "message": "Please sign in.",
+        "url": "http://127.0.0.1:9/sign-in",
+        "elicitationId": "1",
+    },
 }
-FORM = {"message": "Shall it be so?", "requestedSchema": {"type": "object", "properties": {}}}
+ASKING = [
+    {"name": name, "description": "Ask the user", "inputSchema": {"type": "object", "properties": {}}}
+    for name in FORMS
+]
 
 
-def ask_user() -> str:
+def ask_user(form: dict[str, Any]) -> str:
     """Ask with a form; return what the user did with it."""
-    send({"id": "form", "method": "elicitation/create", "params": FORM})
+    send({"id": "form", "method": "elicitation/create", "params": form})
     for line in sys.stdin:
         reply = json.loads(line)
         if reply.get("id") == "form":
@@ -41,9 +59,9 @@ def answer(method: str, given: dict[str, Any]) -> dict[str, Any]:
             version = given["protocolVersion"]
             return {"protocolVersion": version, "capabilities": capabilities, "serverInfo": about}
         case "tools/list":
-            return {"tools": [TOOL, CONFIRM]}
-        case "tools/call" if given["name"] == "confirm":
-            return {"content": [{"type": "text", "text": f"the user did: {ask_user()}"}]}
+            return {"tools": [TOOL, *ASKING]}
+        case "tools/call" if given["name"] in FORMS:
+            return {"content": [{"type": "text", "text": f"the user did: {ask_user(FORMS[given['name']])}"}]}
         case "tools/call":
             Path(given["arguments"]["path"]).write_text(given["arguments"]["text"], encoding="utf-8")
             return {"content": [{"type": "text", "text": "kept"}]}

@@ -30,7 +30,7 @@ class PanelAnswers:
         """Answer with the key that these words of a command stand for; return the entry of the audit log."""
         key, text = _key_for(prompt, words)
         for _ in range(TRIES):
-            self.pane.wait_settled(_seen_in(prompt), seconds=SECONDS)
+            self.pane.wait_settled(self._seen_in(prompt), seconds=SECONDS)
             self.pane.press(key)
             if text is not None:
                 self.pane.wait_for("Deny: |Answer: ", seconds=SECONDS)
@@ -46,6 +46,13 @@ class PanelAnswers:
     def audit(self) -> list[dict[str, Any]]:
         with connect(find_home(self._watched.project)) as watcher:
             return [dict(entry) for entry in watcher.ask("audit")]
+
+    def _seen_in(self, prompt: Mapping[str, Any]) -> str:
+        """A pattern that the card of this prompt shows, and that of the prompt before it does not."""
+        body = str(prompt["body"]).replace(f"{self._watched.project}/", "")
+        rows = [*body.splitlines(), str(prompt["question"])]
+        found = (re.search(r"[\w./:=$-]{4,24}", row) for row in rows)
+        return re.escape(next(match[0] for match in found if match))
 
     def _answered(self, prompt: str) -> dict[str, Any] | None:
         return next((entry for entry in self.audit() if entry["prompt"]["id"] == prompt), None)
@@ -71,6 +78,8 @@ def _key_for(prompt: Mapping[str, Any], words: Sequence[str]) -> tuple[str, str 
             return "d", None
         case ["approve", "--option", digit]:
             return digit, None
+        case ["deny", "--message", text] if prompt["kind"] == "plan":
+            return str(len(prompt["options"])), text  # the last option says what to change
         case ["deny", "--message", text]:
             return "D", text
         case ["answer", label]:
@@ -79,10 +88,3 @@ def _key_for(prompt: Mapping[str, Any], words: Sequence[str]) -> tuple[str, str 
         case ["answer", *labels]:
             return "1", ", ".join(labels)  # any number opens the form
     raise AssertionError(f"no key of the panel means {words}")
-
-
-def _seen_in(prompt: Mapping[str, Any]) -> str:
-    """A pattern that the card of this prompt shows, and that of the prompt before it does not."""
-    rows = [*str(prompt["body"]).splitlines(), str(prompt["question"])]
-    found = (re.search(r"[\w./:=$-]{4,24}", row) for row in rows)
-    return re.escape(next(match[0] for match in found if match))

@@ -1,13 +1,16 @@
 """Every kind of prompt the client can be made to ask is answered from the panel, in panes of many widths.
 
-From 144 columns the client docks its diff after the first edit. `python -m tests.bench dialogs` plays it from
-80 to 300 columns; here one docked width is enough.
+From 144 columns the client docks its diff after the first edit, unless it draws with its older renderer,
+which has no docks. `python -m tests.bench dialogs` plays it from 80 to 300 columns, with both; here one
+docked width is enough.
 """
 
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,26 +30,31 @@ from tests.e2e.asked_session import (
     play,
 )
 from tests.e2e.panel_answers import PanelAnswers, expected_keys
-from tests.e2e.scenarios import bash, edit, write
+from tests.e2e.scenarios import bash, edit, in_directory, notebook, read, write
 from tests.e2e.test_key_answers import FEATURES, LANGUAGE, asks
 from tests.e2e.test_permissions import keep
 from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import INPUT_BOX, Client, say
-from tests.lab.script import Text, ToolUse
+from tests.lab.script import Step, Text, ToolUse
 from tests.lab.terminal import Terminal
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
 
-SIZES = json.loads(os.environ.get("TEST_PANE_SIZES", "[[160, 50]]"))
+SIZES = json.loads(os.environ.get("TEST_PANE_SIZES", '[[160, 50, "fullscreen"]]'))
+FULLSCREEN_VARIABLE = "CLAUDE_CODE_NO_FLICKER"
 DOCKED_FROM = 144
 DOCK = r"│\d+ files? changed"
 AUTO = (*ASKING[:1], "auto", *ASKING[2:])
 LONG = "touch long.txt && echo " + " ".join(f"word{n}" for n in range(50))
 YES, NO = ["approve"], ["deny"]
+CELL = {"notebook_path": "{p}/n.ipynb", "cell_id": "c1", "new_source": "y = 2"}
 CALLS: list[Call] = [
     AskedCall(edit("app.py", "old", "new"), "edit", YES, {"app.py": "def new():\n    pass\n"}),
     AskedCall(write("b.txt", "- b\n"), "create", ["approve", "--option", "1"], {"b.txt": "- b\n"}),
     AskedCall(write("b.txt", "- c\n"), "overwrite", YES, {"b.txt": "- c\n"}),
+    UnaskedCall(read("n.ipynb")),
+    AskedCall(ToolUse("NotebookEdit", CELL), "notebook", YES, {"n.ipynb": notebook("y = 2")}),
     AskedCall(bash(LONG), "bash", YES, {"long.txt": ""}),
     AskedCall(bash("echo $HOME > made.txt; rm made.txt; touch one.txt"), "bash", YES, {"one.txt": ""}),
     AskedCall(ToolUse("Read", {"file_path": "/etc/hostname"}), "read", YES),
@@ -66,16 +74,22 @@ FETCH = [AskedCall(ToolUse("WebFetch", {"url": "https://127.0.0.1/x", "prompt": 
 SUB_AGENT: list[Call] = [AskedCall(write("s.txt", "s\n"), "create", YES, {"s.txt": "s\n"})]
 
 
-@pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def terminal(request: pytest.FixtureRequest) -> Iterator[Terminal]:
-    width, height = request.param
+@dataclass(slots=True)
+class SizedSession(WatchedSession):
+    fullscreen: bool = True
+
+    def has_dock(self) -> bool:
+        """Whether the client docks its diff in this pane."""
+        return self.fullscreen and self.terminal.width >= DOCKED_FROM
+
+
+@pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}x{size[1]} {size[2]}")
+def session(client: Client, request: pytest.FixtureRequest) -> Iterator[SizedSession]:
+    width, height, renderer = request.param
+    fullscreen = renderer == "fullscreen"
+    client.extra_environment[FULLSCREEN_VARIABLE] = "1" if fullscreen else "0"
     with Terminal(width=width, height=height) as terminal:
-        yield terminal
-
-
-@pytest.fixture
-def session(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
+        yield SizedSession(client, terminal, fullscreen=fullscreen)
     stop(find_home(client.project))
 
 
@@ -97,13 +111,14 @@ def checked(panel: PanelAnswers) -> GiveAnswer:
     return answer
 
 
-def test_every_prompt_is_answered_at_this_width(session: WatchedSession, panel_terminal: Terminal) -> None:
+def test_every_prompt_is_answered_at_this_width(session: SizedSession, panel_terminal: Terminal) -> None:
+    (session.project / "n.ipynb").write_text(notebook("x = 1"))
     session.start_adopted(*ASKING)
     panel = PanelAnswers(session, panel_terminal)
     answer = checked(panel)
-    play(session, "calls", CALLS, answer=answer)
     assert session.pane is not None
-    assert bool(re.search(DOCK, session.pane.screen())) == (session.terminal.width >= DOCKED_FROM)
+    play(session, "calls", CALLS, answer=answer)
+    assert bool(re.search(DOCK, session.pane.screen())) == session.has_dock()
     play(session, "page", FETCH, answer=answer)
     play(session, "helper", SUB_AGENT, agent="the helper's task", answer=answer)
     answer_forms(session, panel)
@@ -111,16 +126,21 @@ def test_every_prompt_is_answered_at_this_width(session: WatchedSession, panel_t
 
 
 def answer_forms(session: WatchedSession, panel: PanelAnswers) -> None:
-    """A form of an MCP server has two buttons side by side."""
-    for number, (word, done) in enumerate({"approve": "accept", "deny": "decline"}.items()):
-        message = f"form {number}, please"
-        call = ToolUse("mcp__notes__confirm", {})
-        asked = ask(session, message, [[call], [Text(f"Form {number} is over.")]])
+    """A form of an MCP server has two buttons side by side; one with a field can be cancelled."""
+    forms = [
+        ("confirm", "approve", ["Enter"], "accept"),
+        ("confirm", "deny", ["Right", "Enter"], "decline"),
+        ("name", "deny", ["Escape"], "cancel"),
+        ("visit", "deny", ["Right", "Enter"], "decline"),
+    ]
+    for number, (tool, word, keys, done) in enumerate(forms):
+        call = ToolUse(f"mcp__notes__{tool}", {})
+        asked = ask(session, f"form {number}, please", [[call], [Text(f"Form {number} is over.")]])
         panel.answer(asked, ["approve"])
         form = next_prompt(session, but=asked["id"])
-        assert (form["kind"], [option["key"] for option in form["options"]]) == ("form", ["1", "2"])
+        assert form["kind"] == "form"
         given = panel.answer(form, [word])
-        assert given["keys"] == (["Enter"] if word == "approve" else ["Right", "Enter"])
+        assert given["keys"] == keys
         assert session.pane is not None
         session.pane.wait_for(f"Form {number} is over", seconds=SECONDS)
         assert any(
@@ -129,15 +149,84 @@ def answer_forms(session: WatchedSession, panel: PanelAnswers) -> None:
         no_prompt(session)
 
 
+@pytest.mark.skipif(not os.environ.get("TEST_PANE_SIZES"), reason="part of the benchmark")
+def test_what_the_client_asks_at_its_start_is_answered_at_this_width(
+    session: SizedSession, panel_terminal: Terminal
+) -> None:
+    state = session.client.home / ".claude.json"
+    known = json.loads(state.read_text())
+    state.write_text(json.dumps({**known, "customApiKeyResponses": {}, "projects": {}}))
+    command = session.client.command("--permission-mode", "default")
+    session.pane = session.terminal.open(
+        command, cwd=session.project, environment=session.client.environment()
+    )
+    session.pane.wait_settled(r"Enter to confirm", seconds=SECONDS)
+    session.chorus("attach", "-L", session.terminal.name)
+    panel = PanelAnswers(session, panel_terminal)
+    trust = next_prompt(session)
+    given = [panel.answer(trust, ["approve"])]
+    key = next_prompt(session, but=trust["id"])
+    given.append(panel.answer(key, ["approve"]))
+    session.pane.wait_for(INPUT_BOX, seconds=SECONDS)
+    assert (trust["kind"], key["kind"]) == ("trust", "api-key")
+    assert [answer.get("refused") for answer in given] == [None, None]
+    no_prompt(session)
+
+
+def test_a_plan_is_answered_at_this_width(session: SizedSession, panel_terminal: Terminal) -> None:
+    session.start_adopted("--permission-mode", "plan")
+    panel = PanelAnswers(session, panel_terminal)
+    answer = checked(panel)
+    leave = ToolUse("ExitPlanMode", {})
+    answer(ask(session, "leave, please", [[leave], [Text("Still planning.")]]), ["deny"])
+    no_prompt(session)
+    texts = [text for sent in session.client.model_server.messages() for text in sent.texts()]
+    (place,) = {match[1] for text in texts if (match := re.search(r"your plan at (\S+\.md)", text))}
+    Path(place).parent.mkdir(parents=True, exist_ok=True)
+    Path(place).write_text("# The plan\n\n1. edit app.py\n2. run the tests\n")
+    first = ask(session, "plan it, please", [[leave], [leave], [Text("Off we go.")]])
+    assert (first["kind"], first["tool"]) == ("plan", "ExitPlanMode")
+    answer(first, ["deny", "--message", "more tests"])
+    second = next_prompt(session, but=first["id"])
+    answer(second, ["approve"])
+    assert session.pane is not None
+    session.pane.wait_for("Off we go", seconds=SECONDS)
+    assert any("more tests" in text for text in session.client.model_server.messages()[-1].texts())
+    no_prompt(session)
+
+
+def test_a_teammate_asks_in_the_leads_pane_at_this_width(
+    session: SizedSession, panel_terminal: Terminal
+) -> None:
+    session.client.extra_environment["CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS"] = "1"
+    session.start_adopted(*ASKING)
+    panel = PanelAnswers(session, panel_terminal)
+    answer = checked(panel)
+    calls: list[list[Step]] = [[edit("app.py", "old", "new")], [bash("touch t.txt")], [Text("I did it.")]]
+    session.client.model_server.scripts["alice's task"] = [
+        [in_directory(step, session.project) for step in turn] for turn in calls
+    ]
+    given = {"description": "do it", "prompt": "alice's task", "subagent_type": "general-purpose"}
+    first = ask(session, "team, please", [[ToolUse("Agent", {**given, "name": "alice"})], [Text("Started.")]])
+    assert (first["kind"], "from the alice agent" in first["title"]) == ("edit", True)
+    answer(first, ["approve"])
+    second = next_prompt(session, but=first["id"])
+    assert (second["kind"], "from the alice agent" in second["title"]) == ("bash", True)
+    answer(second, ["approve"])
+    wait_for((session.project / "t.txt").exists, seconds=SECONDS)
+    assert (session.project / "app.py").read_text() == "def new():\n    pass\n"
+    no_prompt(session)
+
+
 def test_auto_modes_own_questions_are_answered_at_this_width(
-    session: WatchedSession, panel_terminal: Terminal
+    session: SizedSession, panel_terminal: Terminal
 ) -> None:
     session.start_adopted(*AUTO)
     panel = PanelAnswers(session, panel_terminal)
     assert session.pane is not None
     # The dock opens a moment after the edit, and a prompt drawn anew beside it is another one to answer.
     play(session, "edit", [UnaskedCall(edit("app.py", "old", "new"), {"app.py": "def new():\n    pass\n"})])
-    if session.terminal.width >= DOCKED_FROM:
+    if session.has_dock():
         session.pane.wait_settled(DOCK, seconds=SECONDS)
     ended = Text("It is kept.")
     notice = ask(session, "keep it, please", [[keep("auto.txt")], [ended]])
@@ -159,7 +248,7 @@ def test_auto_modes_own_questions_are_answered_at_this_width(
 
 @pytest.mark.skipif(not os.environ.get("TEST_PANE_SIZES"), reason="two clients: part of the benchmark")
 def test_a_message_of_another_session_is_answered_at_this_width(
-    session: WatchedSession, panel_terminal: Terminal
+    session: SizedSession, panel_terminal: Terminal
 ) -> None:
     session.start_adopted("--name", "reviewer")
     panel = PanelAnswers(session, panel_terminal)
