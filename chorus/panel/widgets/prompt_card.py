@@ -344,6 +344,9 @@ def _render_body(prompt: PendingPrompt, width: int, root: str) -> list[Pieces]:
             )
             style = {"+": "plus", "-": "minus"}.get(sign, "" if is_diff else "strong")
             lines += [[(part, style)] for part in wrap(row, width)]
+    # The client fills the pane between a plan and its options.
+    while lines and not any(part.strip() for part, _ in lines[-1]):
+        lines.pop()
     return lines + [[(part, "muted")] for row in rest for part in wrap(row, width)]
 
 
