@@ -133,6 +133,7 @@ def _test(args: argparse.Namespace) -> ExitCode:
         resolve=PathResolver(str(Path.cwd()), str(root)).resolve,
         find_repository=find_repository,
         policy_file=os.path.realpath(user_config_path()),
+        is_directory=os.path.isdir,
     )
     if args.json:
         print_json(

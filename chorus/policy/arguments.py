@@ -39,6 +39,8 @@ class Arguments:
     # the working directory.
     below: int
     below_flags: frozenset[str]
+    # It reads the files in the directories that it names (with one of these flags, if there are any).
+    reads_directories: bool
     # Letters behind one dash are flags of their own.
     bundles: bool
     # The rule must name it: `git add *`, not `git *`.
@@ -59,9 +61,14 @@ class Arguments:
 
     def reads_below(self, words: tuple[str, ...]) -> bool:
         """Whether the command reads everything below the working directory, as if it named `.`."""
-        if self.below_flags and not self.below_flags & _flags_in(words):
-            return False
-        return len(self.operands(words)) < self.below
+        return self._goes_below(words) and len(self.operands(words)) < self.below
+
+    def reads_files_below(self, words: tuple[str, ...]) -> bool:
+        """Whether the command reads all files in the directories that it names, not only their names."""
+        return self.reads_directories and self._goes_below(words)
+
+    def _goes_below(self, words: tuple[str, ...]) -> bool:
+        return not self.below_flags or bool(self.below_flags & _flags_in(words))
 
     def operands(self, words: tuple[str, ...]) -> list[str]:
         """The words that are neither flags nor their values."""

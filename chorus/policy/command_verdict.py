@@ -72,7 +72,7 @@ def _match_command(rule: Rule, command: Command) -> PatternMatch:
 
 
 def _restrictions_of_words(
-    context: PolicyContext, words: Iterable[Word], directory: str
+    context: PolicyContext, words: Iterable[Word], directory: str, *, reads_below: bool = False
 ) -> Iterator[Finding]:
     """The findings of path rules for every word that could be a path relative to this directory."""
     for word in words if context.guards_paths(_BASH) else ():
@@ -80,7 +80,7 @@ def _restrictions_of_words(
             path = context.resolve(posixpath.join(directory, named))
             if path is None:
                 yield Finding("ask", named, "this path cannot be resolved")
-            elif (restriction := find_restriction(context, named, path, _BASH)) is not None:
+            elif restriction := find_restriction(context, named, path, _BASH, reads_below=reads_below):
                 yield restriction
 
 
@@ -139,12 +139,15 @@ class _LiteralJudge:
         """Guarded and protected files, and files out of the work tree, that the command names."""
         listed = find_arguments(command)
         arguments = command[1 if listed is None else len(listed[0].split()) :]
+        reads_below = listed is None or listed[1].reads_files_below(arguments)
         for inner in unwrap(command).commands:
-            yield from _restrictions_of_words(self._context, inner[1:], self._directory)
+            yield from _restrictions_of_words(
+                self._context, inner[1:], self._directory, reads_below=reads_below
+            )
         if listed is not None and (
             listed[1].reads_below(arguments) or _expands_names(command[0], listed[1].operands(arguments))
         ):
-            yield from _restrictions_of_words(self._context, (".",), self._directory)
+            yield from _restrictions_of_words(self._context, (".",), self._directory, reads_below=reads_below)
         if _only_reads(command):
             return
         for word in command[1:]:
@@ -154,9 +157,11 @@ class _LiteralJudge:
                     yield Finding("ask", named, f"`{protected}` decides what runs or needs permission later")
         if listed is not None and listed[1].effect is Effect.INSIDE:
             for word in arguments:
-                path = self._context.resolve(posixpath.join(self._directory, word))
-                if not word.startswith("-") and not self._context.is_inside(path):
-                    yield Finding("ask", word, "it is not in the work tree")
+                # pytest: what follows `::` is a test in the file.
+                for named in dict.fromkeys((word, word.partition("::")[0])):
+                    path = self._context.resolve(posixpath.join(self._directory, named))
+                    if not word.startswith("-") and not self._context.is_inside(path):
+                        yield Finding("ask", word, "it is not in the work tree")
 
     def _judge_directory_change(self, index: int, command: tuple[str, ...]) -> Iterator[Finding]:
         """Allow only a first `cd DIRECTORY &&` into the work tree: then each command's directory is known."""

@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from chorus.policy.patterns import GuardedPaths, normalize, path_matches, pattern_is_below
+from chorus.policy.patterns import (
+    GuardedPaths,
+    normalize,
+    path_matches,
+    pattern_is_below,
+    pattern_reaches_below,
+)
 from chorus.policy.rules import Policy, PolicyDecision, Rule
 
 _PROTECTED = frozenset(
@@ -44,6 +50,8 @@ class PolicyContext:
     find_repository: Callable[[str], str | None]
     # The user's own rules, which may be in a work tree too: that of a home directory.
     policy_file: str | None = None
+    # Whether there is a directory at a resolved path; in doubt there is.
+    is_directory: Callable[[str], bool] = lambda _: True
 
     def rules(self, decision: PolicyDecision) -> Iterable[Rule]:
         return (rule for rule in self.policy.rules if rule.decision == decision)
@@ -95,9 +103,15 @@ def tool_matches(rule: Rule, tools: tuple[str, ...]) -> bool:
     return any(regex.fullmatch(tool) for tool in tools)
 
 
-def find_restriction(context: PolicyContext, named: str, path: str, tools: tuple[str, ...]) -> Finding | None:
-    """The finding of a rule that denies or asks about this resolved path, if there is one."""
-    if not context.may_be_restricted(path):
+def find_restriction(
+    context: PolicyContext, named: str, path: str, tools: tuple[str, ...], *, reads_below: bool = False
+) -> Finding | None:
+    """The finding of a rule that denies or asks about this resolved path, if there is one.
+
+    `reads_below`: if it is a directory, the files in it may be read as well, whatever their names.
+    """
+    reads_below = reads_below and context.is_directory(path)
+    if not reads_below and not context.may_be_restricted(path):
         return None
     for decision in ("deny", "ask"):
         for rule in context.rules(decision):
@@ -105,6 +119,8 @@ def find_restriction(context: PolicyContext, named: str, path: str, tools: tuple
                 continue
             if rule.path is None or path_matches(rule.path, path, context.root, strict=True):
                 return Finding(decision, named, describe_rule(rule))
-            if pattern_is_below(rule.path, path, context.root):
+            if pattern_is_below(rule.path, path, context.root) or (
+                reads_below and pattern_reaches_below(rule.path, path, context.root)
+            ):
                 return Finding("ask", named, f"it contains files of {describe_rule(rule)}")
     return None

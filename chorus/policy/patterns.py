@@ -125,6 +125,17 @@ def pattern_is_below(pattern: str, path: str, root: str) -> bool:
     return normalize(path).rstrip("/") in _directories_above(_whole_pattern(pattern, root, strict=True))
 
 
+def pattern_reaches_below(pattern: str, path: str, root: str) -> bool:
+    """Whether the pattern could name something below this directory."""
+    whole = _whole_pattern(pattern, root, strict=True)
+    whole += "**" if whole.endswith("/") else ""
+    fixed, any_depth, _ = whole.partition("**")
+    wanted, given = fixed.split("/")[: -1 if any_depth else None], normalize(path).rstrip("/").split("/")
+    if not any_depth and len(given) >= len(wanted):
+        return False
+    return all(_path_regex(name).fullmatch(other) for name, other in zip(wanted, given, strict=False))
+
+
 class GuardedPaths:
     """Tells quickly that a path matches none of many patterns and contains nothing they name."""
 

@@ -72,6 +72,7 @@ def _list(
     effect: Effect = Effect.READS,
     below: int = 0,
     below_flags: str = "",
+    reads_directories: bool = False,
     bundles: bool = True,
     must_be_named: bool = False,
 ) -> None:
@@ -86,6 +87,7 @@ def _list(
         effect,
         below,
         _expand(below_flags, bundles),
+        reads_directories,
         bundles,
         must_be_named,
     )
@@ -153,6 +155,7 @@ _list(
     "diff",
     "-abBcdeEfHinNpqstTuwyZ - --brief --unified --side-by-side --suppress-common-lines --color",
     "-ILUCWx --color --exclude --unified --width",
+    reads_directories=True,
 )
 _list(
     "grep, egrep, fgrep",
@@ -160,6 +163,7 @@ _list(
     "-ABCem --include --exclude --exclude-dir --color --colour --max-count --context",
     below=2,
     below_flags="-r --recursive",
+    reads_directories=True,
 )
 _list(
     "rg",
@@ -167,6 +171,7 @@ _list(
     " --files-with-matches --only-matching --fixed-strings --no-heading --heading --stats --multiline",
     "-ABCegjmMtT --glob --type --type-not --color --max-count --context --max-depth --sort",
     below=2,
+    reads_directories=True,
 )
 _list(
     "find",
@@ -223,6 +228,7 @@ _list(
     "-nilLcvwEFPohHpWaI -- --line-number --ignore-case --name-only --count --cached --untracked",
     "-ABCem",
     below=2,
+    reads_directories=True,
 )
 _list(
     "git ls-files",
@@ -253,6 +259,7 @@ _list(
     "-AuvnN -- --all --update --verbose --dry-run",
     effect=Effect.INSIDE,
     below=1,
+    reads_directories=True,
     must_be_named=True,
 )
 _list(

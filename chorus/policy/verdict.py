@@ -4,6 +4,7 @@ Gives allow, ask or deny, with every finding it is based on. A call is allowed o
 allowed; the strictest finding decides. Pure: the caller passes functions that look at the disk.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -27,6 +28,8 @@ from chorus.policy.rules import Policy, PolicyDecision, Rule
 _MAX_STRINGS = 2_000
 # In characters, of which each takes at least one of the 255 bytes or units that file systems allow.
 _MAX_NAME_LENGTH = 255
+# Some programs read these as another path, and cut off blanks around one.
+_UNCLEAR = re.compile(r"\s*(?:~|file:)", re.IGNORECASE)
 _STRICTNESS: dict[PolicyDecision, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
@@ -45,9 +48,10 @@ def judge_call(
     resolve: Callable[[str], str | None],
     find_repository: Callable[[str], str | None],
     policy_file: str | None = None,
+    is_directory: Callable[[str], bool] = lambda _: True,
 ) -> Verdict:
     """Judge one call. `root` and `policy_file` (the user's own rules) are resolved paths."""
-    context = PolicyContext(policy, root.rstrip("/"), resolve, find_repository, policy_file)
+    context = PolicyContext(policy, root.rstrip("/"), resolve, find_repository, policy_file, is_directory)
     known = find_tool(tool)
     if known.asks_user:
         findings = [Finding("ask", tool, "only the user can answer this")]
@@ -77,7 +81,7 @@ def _judge_bash(context: PolicyContext, tool_input: Mapping[str, Any]) -> list[F
 
 def _judge_file(context: PolicyContext, named: str, tool: str) -> Finding:
     path = context.resolve(named)
-    if path is None:
+    if path is None or _UNCLEAR.match(named) or named != named.strip():
         return Finding("ask", named, "this path cannot be resolved")
     restriction = find_restriction(context, named, path, (tool,))
     if restriction is not None:
@@ -104,12 +108,12 @@ def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str
     texts = list(islice(_strings(tool_input), _MAX_STRINGS + 1)) if context.guards_paths((tool,)) else []
     if len(texts) > _MAX_STRINGS:
         yield Finding("ask", tool, "it has too many values to look for guarded paths in all of them")
-    for text in dict.fromkeys((*here, *texts[:_MAX_STRINGS])):
-        path = context.resolve(text)
+    for text in dict.fromkeys((*here, *texts[:_MAX_STRINGS], *map(str.strip, texts[:_MAX_STRINGS]))):
+        path = None if _UNCLEAR.match(text) else context.resolve(text)
         if path is None:
             if _may_name_file(text):
                 yield Finding("ask", shorten(text), "this path cannot be resolved")
-        elif (restriction := find_restriction(context, text, path, (tool,))) is not None:
+        elif restriction := find_restriction(context, text, path, (tool,), reads_below=True):
             yield restriction
     for decision in ("deny", "ask", "allow"):
         for rule in context.rules(decision):

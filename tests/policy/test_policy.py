@@ -155,6 +155,101 @@ def test_a_search_that_names_no_place_reads_guarded_files_too(tool: str) -> None
     assert judge(pattern="x", path="secrets/key") == "deny"
 
 
+ENV_DENIED = parse_policy(
+    {
+        "rule": [
+            {"decision": "deny", "path": "**/.env"},
+            {"decision": "deny", "path": "keys/*/private/"},
+            {"decision": "allow", "command": "scan *", "arguments": "any"},
+            *(
+                {"decision": "allow", "command": f"{program} *"}
+                for program in ("cat", "grep", "rg", "ls", "find", "diff", "git", "git add", "cd")
+            ),
+            *({"decision": "allow", "tool": tool} for tool in ("Grep", "Read", "mcp__lab__read")),
+        ]
+    }
+)
+
+
+def judge_below(tool: str, **tool_input: str) -> str:
+    """The verdict where every path is a directory, except those with a dot or an x in their names."""
+    return judge_call(
+        tool,
+        tool_input,
+        ENV_DENIED,
+        root=ROOT,
+        resolve=lambda named: posixpath.normpath(posixpath.join(ROOT, named)),
+        find_repository=find_repository,
+        is_directory=lambda path: "." not in path and "x" not in path,
+    ).decision
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        ("grep -r x sub", "ask"),
+        ("grep --recursive x sub/deep", "ask"),
+        ("grep x sub", "allow"),  # without its files
+        ("grep -r x sub/a.txt", "allow"),
+        ("rg x sub", "ask"),
+        ("rg x sub/a.txt", "allow"),
+        ("cd sub && rg x", "ask"),
+        ("git grep x sub", "ask"),
+        ("git add sub", "ask"),
+        ("diff sub other", "ask"),
+        ("scan sub", "ask"),
+        ("ls sub", "allow"),
+        ("find sub -name x", "allow"),
+        ("cat sub/.env", "deny"),
+        ("rg x keys", "ask"),
+        ("rg x keys/one", "ask"),
+        ("rg x keys/one/private", "ask"),
+    ],
+)
+def test_a_command_that_reads_a_directory_may_reach_a_guarded_file(command: str, decision: str) -> None:
+    assert judge_below("Bash", command=command) == decision
+
+
+def test_a_pattern_without_any_depth_does_not_reach_below_another_directory() -> None:
+    policy = parse_policy(
+        {
+            "rule": [
+                {"decision": "deny", "path": "keys/*/id"},
+                {"decision": "allow", "command": "rg *"},
+            ]
+        }
+    )
+    found = {place: bash(f"rg x {place}", policy).decision for place in ("src", "keys/one", "keys/one/two")}
+    assert found == {"src": "allow", "keys/one": "ask", "keys/one/two": "allow"}
+
+
+def test_a_tool_that_reads_a_directory_may_reach_a_guarded_file() -> None:
+    assert judge_below("Grep", pattern="x", path="sub") == "ask"
+    assert judge_below("Grep", pattern="x", path="sub/a.txt") == "allow"
+    assert judge_below("mcp__lab__read", place="sub") == "ask"
+
+
+@pytest.mark.parametrize("path", ["~/a.txt", " ~/a.txt", " /etc/a.txt", "a.txt\t", "file:///etc/a.txt"])
+def test_a_path_that_programs_read_in_different_ways_is_asked(path: str) -> None:
+    assert judge_below("Read", file_path=path) == "ask"
+
+
+def test_a_text_that_may_name_a_guarded_file_in_another_way_is_not_allowed() -> None:
+    assert judge_below("mcp__lab__read", place="~/sub/.env") == "ask"
+    assert judge_below("mcp__lab__read", place="FILE:///repo/sub/.env") == "ask"
+    assert judge_below("mcp__lab__read", place=" sub/.env ") == "deny"
+    assert judge_below("mcp__lab__read", place=" a.txt ") == "allow"
+
+
+def test_a_test_in_a_file_behind_a_link_is_not_in_the_work_tree() -> None:
+    policy = parse_policy({"rule": [{"decision": "allow", "command": "pytest *"}]})
+    (link,) = [link for link, target in LINKS.items() if not target.startswith(ROOT)][:1]
+    named = link.removeprefix(f"{ROOT}/")
+    assert bash("pytest tests/test_a.py::test_b", policy).decision == "allow"
+    assert bash(f"pytest {named}", policy).decision == "ask"
+    assert bash(f"pytest {named}::test_b", policy).decision == "ask"
+
+
 @pytest.mark.parametrize("tool", ["Edit", "Write"])
 def test_the_users_own_rules_in_a_work_tree_are_not_written_by_rule(tool: str) -> None:
     policy = parse_policy({"rule": [{"decision": "allow", "tool": tool}]})

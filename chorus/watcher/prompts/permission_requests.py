@@ -78,6 +78,7 @@ class PolicyDecisions:
             resolve=PathResolver(cwd, str(root)).resolve,
             find_repository=find_repository,
             policy_file=os.path.realpath(user_config_path()),
+            is_directory=os.path.isdir,
         )
         reason = "; ".join(
             dict.fromkeys(f.because for f in verdict.findings if f.decision == verdict.decision)
