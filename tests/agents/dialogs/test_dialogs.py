@@ -108,6 +108,22 @@ def fingerprint(name: str) -> str:
     return read(name).fingerprint
 
 
+@pytest.mark.parametrize(
+    ("name", "is_cut"),
+    [
+        ("2.1.325/plan_80x24", False),
+        ("2.1.325/plan_60x20", True),
+        ("2.1.325/planevil_80x24", True),
+        ("2.1.325/planevil_80", False),
+        ("2.1.327/plan_80x24", False),
+        ("2.1.327/planlong_80x24", True),
+        ("2.1.327/planlong_160x24", True),
+    ],
+)
+def test_a_plan_of_which_more_is_below_is_cut(name: str, is_cut: bool) -> None:
+    assert read(f"screens/{name}.txt").cut is is_cut
+
+
 def test_a_prompt_keeps_its_fingerprint_while_the_cursor_moves_and_text_is_typed() -> None:
     shown = {
         fingerprint(f"screens/2.1.325/{name}.txt")

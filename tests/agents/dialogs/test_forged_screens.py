@@ -157,6 +157,43 @@ def test_the_end_of_a_tall_edit_is_recognized_only_by_the_clients_separator() ->
     assert isinstance(found(f" Here is what I want:\n{DASHES}\n{TAIL}"), UnknownPrompt)
 
 
+PLAN = (
+    "▔" * WIDTH
+    + "\n   Ready to code?\n"
+    + "  "
+    + "╌" * (WIDTH - 4)
+    + "\n   The plan\n"
+    + "  "
+    + "╌" * (WIDTH - 4)
+    + "\n  "
+    + "─" * (WIDTH - 4)
+    + """
+   Claude has written up a plan and is ready to execute.
+   Would you like to proceed?
+   ❯ 1. Yes, and use auto mode
+     2. Yes, manually approve edits
+     3. Tell Claude what to change
+
+   ctrl+g to edit in Vim · ~/.claude/plans/a.md"""
+)
+
+
+def test_a_plan_in_a_low_pane_begins_at_the_edge_of_its_part() -> None:
+    assert prompt(PLAN).kind == "plan"
+    covered = PLAN.replace("▔" * WIDTH, f" a notice {'.' * (WIDTH - 12)} ▔")
+    assert prompt(covered).kind == "plan"
+
+
+@pytest.mark.parametrize("edge", ["", "▔" * (WIDTH - 1), "  " + "▔" * (WIDTH - 2), f" a notice {'▔':>12}"])
+def test_a_plan_without_that_edge_is_unknown(edge: str) -> None:
+    assert isinstance(found(PLAN.replace("▔" * WIDTH, edge)), UnknownPrompt)
+
+
+def test_an_edge_in_the_text_of_another_dialog_changes_nothing() -> None:
+    text = EDIT.replace(" 1 -a", f" {'x' * (WIDTH - 2)}▔")
+    assert prompt(text).body == (*prompt(EDIT).body[:2], f" {'x' * (WIDTH - 2)}▔", *prompt(EDIT).body[3:])
+
+
 def test_the_end_of_a_tall_command_is_unknown() -> None:
     end = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel"
     assert isinstance(found(f" │ rm -rf x\n{DASHES}\n{end}"), UnknownPrompt)

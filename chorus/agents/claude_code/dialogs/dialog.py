@@ -22,6 +22,10 @@ _COUNTER = re.compile(r"\s{2,}\d+ of \d+$")
 _FOOTER = re.compile(r"(?:^|· )(?:Esc|Enter|Tab|shift\+\w+|ctrl\+\w)\b.* to \w", re.IGNORECASE)
 # The lower edge of a box that spans the pane.
 _BOX_END = re.compile(r"╰─+╯")
+# Where a plan has its options.
+_PLAN_COLUMNS = {3, 4}
+# Beside a text of which more is above or below.
+_MORE = ("↑", "↓")
 _CURSOR = "❯"
 # In a narrow pane 2.1.191 leaves out the blank before a label that it wraps.
 _NUMBERED = re.compile(r"([1-9][0-9]?)\. ?(.*)")
@@ -55,6 +59,7 @@ class OptionList:
 class Dialog:
     text: tuple[str, ...]  # the visible rows between its top and its question
     whole: bool  # its top is on the screen
+    scrolled: bool  # a part of its text is not on the screen
     closed: bool  # its text ends with a separator at the left edge, right above the question
     question: str  # right above the options, in the cursor's column; may be empty
     options: tuple[DrawnOption, ...]
@@ -136,6 +141,7 @@ def _assemble(screen: CapturedScreen, found: OptionList, footer: str) -> Dialog:
     return Dialog(
         text=_text_rows(screen, top + 1, start),
         whole=top >= 0,
+        scrolled=any(_is_scrolled(screen, index) for index in range(top + 1, start)),
         closed=closed,
         question=join_rows([_without_bar(row) for row in screen.rows[start : end + 1]], edge),
         options=found.options,
@@ -153,7 +159,7 @@ def _keyed_dialog(screen: CapturedScreen, footer_start: int, footer: str) -> Dia
     if top < 0:
         return None
     text = _text_rows(screen, top + 1, footer_start)
-    return Dialog(text, True, False, "", (), footer, screen.width - indent, _area(screen, top))
+    return Dialog(text, True, False, False, "", (), footer, screen.width - indent, _area(screen, top))
 
 
 def _area(screen: CapturedScreen, top: int) -> ScreenArea:
@@ -172,8 +178,11 @@ def _find_top(screen: CapturedScreen, start: int, column: int) -> int:
     """The row of the separator above the dialog's title, or -1 if it is not on the screen.
 
     A separator right above the question does not count: in a plan it divides the question from the text.
+    Above the title of a plan, a pane with few rows has none, only the edge of its part of the pane.
     """
     for index in range(start - 1, -1, -1):
+        if column in _PLAN_COLUMNS and screen.is_plan_edge(index):
+            return index
         separator = screen.separators[index]
         if separator is None or separator.stroke != "─" or not _belongs_to(separator, column):
             continue
@@ -207,6 +216,11 @@ def _is_question_row(screen: CapturedScreen, index: int, column: int) -> bool:
 
 def _ends_text(screen: CapturedScreen, index: int) -> bool:
     return screen.separators[index] is not None or _BOX_END.fullmatch(screen.rows[index]) is not None
+
+
+def _is_scrolled(screen: CapturedScreen, index: int) -> bool:
+    row = screen.rows[index]
+    return row.endswith(_MORE) and cell_width(row) >= screen.width - 1
 
 
 def _without_bar(row: str) -> str:

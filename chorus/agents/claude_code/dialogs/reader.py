@@ -119,7 +119,7 @@ def _match_rule(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
         text_field=read.text_field,
         tabs=tabs,
         footer=dialog.footer,
-        cut=not dialog.whole or not _shows_all(heading.body, dialog.edge, rule),
+        cut=not dialog.whole or dialog.scrolled or not _shows_all(heading.body, dialog.edge, rule),
         area=dialog.area,
     )
 

@@ -27,6 +27,8 @@ _CURSOR_MOTION = re.compile(
 # A separator counts only if it spans the whole pane, from the left edge or (in a plan) from two columns in.
 # The text of a file, a command or a plan is drawn further right, so it cannot pass for a separator.
 _SEPARATOR = re.compile(r"((?: {2})?)([─╌])\2+")
+# The upper edge of the part of the pane that holds a plan. A notice may cover all of it but its end.
+_PLAN_EDGE = re.compile(r"(?:▔| \S).*▔")
 # The client does not draw in a narrower pane.
 _MIN_SEPARATOR_WIDTH = 16
 _DOCK_LINE = "│"
@@ -49,6 +51,10 @@ class CapturedScreen:
 
     def is_blank(self, index: int) -> bool:
         return not self.rows[index]
+
+    def is_plan_edge(self, index: int) -> bool:
+        row = self.rows[index]
+        return _PLAN_EDGE.fullmatch(row) is not None and cell_width(row) == self.width
 
 
 def is_capture(text: str) -> bool:
