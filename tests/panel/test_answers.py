@@ -512,6 +512,18 @@ def test_words_of_the_client_are_not_indented_and_its_title_is_not_asked_again()
     assert not any("Auto mode" in text for line in lines.foot for text, _ in line)
 
 
+def test_the_blank_rows_between_a_plan_and_its_options_are_left_out() -> None:
+    value = {
+        **prompt("p1", body="  The plan\n╌\n  1. edit\n╌\n\n\n\n─"),
+        "tool": "ExitPlanMode",
+        "kind": "plan",
+    }
+    pending = parse_prompt(value)
+    assert pending is not None
+    lines = render_prompt(pending, 80, session="", position="", keys=True)
+    assert [text.strip() for line in lines.body for text, _ in line] == ["The plan", "1. edit"]
+
+
 @pytest.mark.parametrize(
     ("root", "shown"),
     [("/src/shop", "cart.py"), ("/src/sho", "/src/shop/cart.py"), ("", "/src/shop/cart.py")],
