@@ -58,6 +58,7 @@ def print_progress(text: str) -> None:
 
 def print_err(text: str) -> None:
     """Write a message to stderr. Its further lines are indented, so that none passes for another message."""
+    sys.stdout.flush()  # both may go to one terminal or file
     first, *more = text.split("\n")
     for line in (first, *(line if line.startswith(" ") else f"  {line}" for line in more)):
         sys.stderr.write(harmless(line).rstrip() + "\n")

@@ -75,10 +75,14 @@ def render_answers(prompt: PromptJson, args: argparse.Namespace) -> list[Questio
             )
         return [_answer(questions[0][1], questions[0][2], args.choices, args.text)]
     given = {words[0]: (words[1:], None) for words in args.to} | {name: ([], text) for name, text in args.say}
+    asked = (prompt.get("input") or {}).get("questions") or ()
+    optional = {one["question"] for one in asked if one.get("optional")}
     answers = []
     for heading, question, labels in questions:
         name = question if question in given else heading
         if name not in given:
+            if question in optional:
+                continue
             raise UsageError(f"no answer to {heading}: {question}", hint="Give an answer to every question.")
         choices, text = given.pop(name)
         answers.append(_answer(question, labels, choices, text))

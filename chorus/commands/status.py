@@ -114,6 +114,8 @@ def describe_session(session: SessionJson) -> list[str]:
     if source := session.get("source"):
         parts.append(f"read from {source}")
     lines = [" · ".join(parts)] if parts else []
+    if about := _describe_client(session):
+        lines.append(about)
     if gaps := session.get("gaps"):
         lines.append(f"output was cleared or scrolled away before it was read: {_count(gaps, 'time')}")
     if limit := session.get("limit"):
@@ -123,6 +125,19 @@ def describe_session(session: SessionJson) -> list[str]:
     if error := session.get("error"):
         lines.append(f"error: {error}")
     return lines
+
+
+def _describe_client(session: SessionJson) -> str:
+    """Return what the client of a headless session can use: its account, models and commands."""
+    account, parts = session.get("account") or {}, []
+    names = [account.get(key) for key in ("email", "organization", "subscriptionType", "apiKeySource")]
+    if known := [str(name) for name in names if name and name != "none"]:
+        parts.append("account " + ", ".join(known))
+    if models := session.get("models"):
+        parts.append("models " + ", ".join(models))
+    if commands := session.get("commands"):
+        parts.append(_count(len(commands), "command"))
+    return " · ".join(parts)
 
 
 def suggest_next(status: StatusJson, *, used: bool) -> list[str]:

@@ -71,6 +71,19 @@ def test_a_session_without_hooks_is_named_with_the_command_that_adds_them() -> N
     assert "attach --hooks" in check.detail
 
 
+def test_what_a_headless_client_can_use_is_shown() -> None:
+    known: SessionJson = {
+        **session("a", "idle", "stream"),
+        "commands": ["compact"],
+        "models": ["opus", "haiku"],
+        "account": {"email": "ada@example.com", "apiKeySource": "none", "tokenSource": "x"},
+    }
+    lines = render({**STATUS, "sessions": [known]}, ended=False)
+    assert "           account ada@example.com · models opus, haiku · 1 command" in lines
+    unknown: SessionJson = {**known, "commands": [], "models": [], "account": {}}
+    assert len(render({**STATUS, "sessions": [unknown]}, ended=False)) == len(lines) - 1
+
+
 def test_counts_use_singular_and_plural() -> None:
     assert render({**STATUS, "open": 1, "prompts": 1}, ended=False)[-2] == (
         "1 action to review, 1 prompt waiting"

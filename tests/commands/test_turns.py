@@ -1,6 +1,9 @@
 """Turns on the command line: followed as they come, listed, and shown with their answer."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -55,6 +58,16 @@ def prompt(name: str, kind: str = "edit", session: str = "s") -> dict[str, Any]:
     return {"event": "prompt", "prompt": asked}
 
 
+def test_a_prompt_that_delays_a_queued_message_is_said(capsys: Capture) -> None:
+    follower = TurnFollower("run-1", "m", None, session="s")
+    for asked in (prompt("p1"), prompt("p2", session="other")):
+        follower.show_prompt(asked["prompt"])
+    assert follower.wait([prompt("p1"), turn_event(RUNNING), turn_event(a_turn())]) == a_turn()  # type: ignore[list-item]  # only the keys it reads
+    assert capsys.readouterr().err.splitlines() == [
+        "chorus: waiting for an answer to p1, Edit file: `chorus approve p1` or `chorus deny p1`",
+    ]
+
+
 def test_a_prompt_that_the_turn_waits_for_is_said_once(capsys: Capture) -> None:
     prompts = [prompt("p1"), prompt("p1"), prompt("p2", session="other"), prompt("p3", "question")]
     events = [prompt("p0"), turn_event(RUNNING), text("Now"), *prompts, turn_event(a_turn())]
@@ -76,6 +89,23 @@ def test_a_terminal_shows_that_the_client_tries_again(
     shown = capsys.readouterr().err
     assert "… retrying after 429 rate_limit (2 of 10)" in shown
     assert "interrupted" not in shown
+
+
+def test_text_and_messages_keep_their_order_in_one_file(tmp_path: Path) -> None:
+    """Both streams of a command may go to one file, where stdout is not written line by line."""
+    code = (
+        "from chorus.commands.access.turn_follower import LiveOutput\n"
+        "from chorus.output import print_err\n"
+        "live = LiveOutput(as_json=False)\n"
+        "live.show({'event': 'text', 'session': 's', 'turn': 't', 'text': 'Now'})\n"
+        "live.finish(); print_err('waiting')\n"
+        f"live.show({call('succeeded')!r})\n"
+        "import os; os.write(1, b'later\\n')\n"
+    )
+    with (tmp_path / "both").open("w+") as both:
+        subprocess.run([sys.executable, "-c", code], stdout=both, stderr=both, check=True)
+        both.seek(0)
+        assert both.read().splitlines() == ["Now", "waiting", "✓ Bash make", "later"]
 
 
 def test_text_and_calls_are_printed_as_they_come(capsys: Capture) -> None:

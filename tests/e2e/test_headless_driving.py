@@ -175,6 +175,12 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
     assert session(watched)["parent"] == first
     assert command(watched, "send", "--end").returncode == 0
 
+    asking = json.loads(command(watched, "run", "first", "-L", terminal.name, "--wait", "--json").stdout)
+    refused = command(watched, "send", "--mode", "bypassPermissions")
+    assert refused.returncode == 4
+    assert f"`chorus run MESSAGE --resume {asking['session']} --mode bypassPermissions`" in refused.stderr
+    assert command(watched, "send", "--end").returncode == 0
+
     resets = int(time.time()) + 3600
     limit = {"status": "rejected", "reset": str(resets), "representative-claim": "five_hour"}
     headers = {f"anthropic-ratelimit-unified-{name}": value for name, value in limit.items()}

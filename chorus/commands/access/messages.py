@@ -75,7 +75,10 @@ def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) 
     live = LiveOutput(as_json=args.json) if args.follow else None
     events = cast("Iterator[EventJson]", watcher.events())
     try:
-        turn = TurnFollower(sent["run"], sent["message"], live).wait(events)
+        follower = TurnFollower(sent["run"], sent["message"], live, session=sent.get("session"))
+        for prompt in watcher.ask("prompts"):
+            follower.show_prompt(prompt)
+        turn = follower.wait(events)
     except KeyboardInterrupt:
         run = sent["run"]
         print_err(f"chorus: {run} is still running; interrupt its turn with `chorus interrupt --run {run}`")

@@ -58,17 +58,23 @@ class LiveOutput:
         self.finish()
         status, why = event["status"], event["failure"]
         because = "" if status == "succeeded" else f"  {status}" + (f": {why}" if why else "")
-        print_out(f"{CALL_SIGNS.get(status, '·')} {event['text']}{because}")
+        print_text(f"{CALL_SIGNS.get(status, '·')} {event['text']}{because}\n")
 
 
 class TurnFollower:
-    """Finds the turn that reads the message `message` of the run `run` among the watcher's events."""
+    """Finds the turn that reads the message `message` of the run `run` among the watcher's events.
 
-    def __init__(self, run: str, message: str, live: LiveOutput | None) -> None:
+    `session` is where the run was when the message was sent: what it waits for then delays the message, too.
+    """
+
+    def __init__(
+        self, run: str, message: str, live: LiveOutput | None, *, session: str | None = None
+    ) -> None:
         self._run = run
         self._message = message
         self._live = live
         self._session: str | None = None
+        self._sent_to = session
         self._read_at = ""  # when the agent had read the message
         self._left: TurnJson | None = None  # the turn, if its client ended
         self._prompts: set[str] = set()  # those that were shown
@@ -94,8 +100,7 @@ class TurnFollower:
         if event["event"] == "text" or event["event"] == "call":
             self._show(event)
         elif event["event"] == "prompt":
-            if event["prompt"]["session"] == self._session is not None:
-                self._show_prompt(event["prompt"])
+            self.show_prompt(event["prompt"])
         elif event["event"] == "session":
             session, error = event["session"], event["session"].get("error") or ""
             if session["id"] == self._session and error.startswith(RETRYING):
@@ -126,10 +131,10 @@ class TurnFollower:
         elif event["session"] == self._session:
             self._live.show(event)
 
-    def _show_prompt(self, prompt: PromptJson) -> None:
+    def show_prompt(self, prompt: PromptJson) -> None:
         """Say once that the client waits for an answer: nothing goes on before it gets one."""
-        name = prompt["id"]
-        if name in self._prompts:
+        name, session = prompt["id"], self._session or self._sent_to
+        if name in self._prompts or session is None or prompt["session"] != session:
             return
         self._prompts.add(name)
         if self._live is not None:

@@ -58,7 +58,7 @@ from chorus.watcher.background_threads import run_in_thread
 from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.panes.capture_files import CaptureFiles
-from chorus.watcher.panes.headless_runs import HeadlessRuns
+from chorus.watcher.panes.headless_runs import HeadlessRuns, RequestRefused
 from chorus.watcher.panes.pane_source import PaneSource
 from chorus.watcher.prompts.audit_log import AuditLog
 from chorus.watcher.prompts.pending_prompts import PendingPrompts
@@ -327,7 +327,13 @@ class PaneRequests:
 
     async def mode(self, arguments: ModeArguments) -> RunJson:
         found = self.runs.find(arguments.get("run"))
-        await self.runs.request(found, "set_permission_mode", mode=arguments["mode"])
+        mode = arguments["mode"]
+        try:
+            await self.runs.request(found, "set_permission_mode", mode=mode)
+        except RequestRefused as error:
+            resume = f"chorus run MESSAGE --resume {found.session or 'SESSION'} --mode {mode}"
+            error.hint = f"End the session with `chorus send --end`, and start it in this mode: `{resume}`."
+            raise
         return {"run": found.name, "session": found.session}
 
     async def end(self, arguments: EndArguments) -> RunJson:

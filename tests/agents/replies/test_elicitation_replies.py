@@ -12,7 +12,7 @@ SCHEMA = {
         "city": {"type": "string", "description": "Which city?"},
         "size": {"enum": ["small", "large"]},
         "sure": {"type": "boolean", "title": "Sure?"},
-        "count": {"type": "integer"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 9},
         "odd": "not a field",
     },
     "required": ["city"],
@@ -56,6 +56,8 @@ def test_each_field_of_a_form_is_a_question_and_keeps_its_type() -> None:
         answers(size="large"),
         answers(**{"Which city?": "Rome", "size": "huge"}),
         answers(**{"Which city?": "Rome", "count": "many"}),
+        answers(**{"Which city?": "Rome", "count": "0"}),
+        answers(**{"Which city?": "Rome", "count": "12"}),
         answers(**{"Which city?": "Rome", "else": "x"}),
         ChooseOption("7", None),
     ],
@@ -63,6 +65,23 @@ def test_each_field_of_a_form_is_a_question_and_keeps_its_type() -> None:
 def test_an_answer_that_does_not_fit_is_refused(answer: Answer) -> None:
     with pytest.raises(CannotAnswer):
         reply(answer, asked(SCHEMA))
+
+
+def test_a_prompt_says_what_each_further_question_takes() -> None:
+    fields: dict[str, Any] = {
+        **SCHEMA["properties"],  # type: ignore[dict-item]  # a mapping
+        "weight": {"type": "number", "title": "Weight", "minimum": "none"},
+        "name": {"type": "string"},
+    }
+    prompt = prompt_for_elicitation(asked({"properties": fields, "required": ["city", "name"]}))
+    assert prompt.body == (
+        "Tell me.",
+        "size (small, large; optional)",
+        "sure: Sure? (Yes, No; optional)",
+        "count (a number from 1 up to 9; optional)",
+        "weight: Weight (a number; optional)",
+        "name",
+    )
 
 
 def test_a_request_without_fields_is_accepted_or_declined() -> None:

@@ -12,7 +12,33 @@ YES, NO = "Yes", "No"
 
 def render_form(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Return the fields of a form as questions, in the form in which the agent's own questions are given."""
-    return [_question(name, field) for name, field in read_fields(schema)]
+    required = read_required(schema)
+    return [_question(name, field, optional=name not in required) for name, field in read_fields(schema)]
+
+
+def read_required(schema: Mapping[str, Any] | None) -> list[str]:
+    names = (schema or {}).get("required")
+    return [str(name) for name in names] if isinstance(names, list) else []
+
+
+def describe_values(field: Mapping[str, Any]) -> str:
+    """Return which values a field takes, in words; empty if any text will do."""
+    if choices := read_choices(field):
+        return ", ".join(choices)
+    if field.get("type") not in ("integer", "number"):
+        return ""
+    least, most = read_limits(field)
+    limits = f" from {least}" * (least is not None) + f" up to {most}" * (most is not None)
+    return f"a number{limits}"
+
+
+def read_limits(field: Mapping[str, Any]) -> tuple[int | float | None, int | float | None]:
+    """Return the least and the largest number a field takes, where its schema says so."""
+    least, most = (field.get(name) for name in ("minimum", "maximum"))
+    return (
+        least if isinstance(least, (int, float)) else None,
+        most if isinstance(most, (int, float)) else None,
+    )
 
 
 def read_fields(schema: Mapping[str, Any] | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -43,7 +69,7 @@ def prompt_for_elicitation(asked: Mapping[str, Any]) -> Prompt:
         own = tuple(Option(str(n), label, "other") for n, label in enumerate(labels, 1))
         options = own if labels else (text_field,)
         question = str(questions[0]["question"])
-        body += [message, *(str(one["question"]) for one in questions[1:])]
+        body += [message, *(_describe_question(one) for one in questions[1:])]
         kind = "question"
     else:
         options = (Option("1", YES, "allow"), Option("2", NO, "deny"))
@@ -64,7 +90,16 @@ def read_labels_of(question: Mapping[str, Any]) -> list[str]:
     return [str(option["label"]) for option in question["options"]]
 
 
-def _question(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_question(question: Mapping[str, Any]) -> str:
+    """Return a question in one line: the name that an answer gives it, its text, and what it takes."""
+    more = "; ".join(filter(None, (question.get("takes"), "optional" if question.get("optional") else "")))
+    name, text = str(question.get("header")), str(question["question"])
+    about = f"{name}: {text}" if name != text else text
+    return f"{about} ({more})" if more else about
+
+
+def _question(name: str, field: Mapping[str, Any], *, optional: bool) -> dict[str, Any]:
     text = field.get("description") or field.get("title") or name
     options = [{"label": label, "description": ""} for label in read_choices(field)]
-    return {"question": str(text), "header": name, "options": options, "multiSelect": False}
+    question = {"question": str(text), "header": name, "options": options, "multiSelect": False}
+    return {**question, "optional": optional, "takes": describe_values(field)}

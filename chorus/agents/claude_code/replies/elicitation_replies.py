@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from chorus.agents.claude_code.dialogs.elicitations import YES, read_choices, read_fields, render_form
+from chorus.agents.claude_code.dialogs.elicitations import (
+    YES,
+    describe_values,
+    read_choices,
+    read_fields,
+    read_limits,
+    read_required,
+    render_form,
+)
 from chorus.agents.interface import CannotAnswer
 from chorus.model.answer import (
     Allow,
@@ -47,7 +55,7 @@ def plan_elicitation_reply(answer: Answer, prompt: Prompt, asked: Mapping[str, A
 
 def _content(asked: Mapping[str, Any], answers: tuple[QuestionAnswer, ...]) -> dict[str, Any]:
     schema = asked.get("schema")
-    required = schema.get("required", ()) if isinstance(schema, Mapping) else ()
+    required = read_required(schema if isinstance(schema, Mapping) else None)
     given = {answer.question: answer for answer in answers}
     content: dict[str, Any] = {}
     for (name, field), question in zip(read_fields(schema), render_form(schema), strict=True):
@@ -72,6 +80,10 @@ def _value(name: str, field: Mapping[str, Any], answer: QuestionAnswer) -> objec
     if convert is None:
         return text
     try:
-        return convert(text)
+        number = convert(text)
     except ValueError:
         raise CannotAnswer(f"{name} takes a number, not {text!r}") from None
+    least, most = read_limits(field)
+    if (least is not None and number < least) or (most is not None and number > most):
+        raise CannotAnswer(f"{name} takes {describe_values(field)}, not {text!r}")
+    return number
