@@ -139,7 +139,11 @@ class _LiteralJudge:
         """Guarded and protected files, and files out of the work tree, that the command names."""
         listed = find_arguments(command)
         arguments = command[1 if listed is None else len(listed[0].split()) :]
-        reads_below = listed is None or listed[1].reads_files_below(arguments)
+        reads_below = (
+            listed is None
+            or listed[1].reads_files_below(arguments)
+            or self._compares_outside(command[0], listed[1].operands(arguments))
+        )
         for inner in unwrap(command).commands:
             yield from _restrictions_of_words(
                 self._context, inner[1:], self._directory, reads_below=reads_below
@@ -162,6 +166,11 @@ class _LiteralJudge:
                     path = self._context.resolve(posixpath.join(self._directory, named))
                     if not word.startswith("-") and not self._context.is_inside(path):
                         yield Finding("ask", word, "it is not in the work tree")
+
+    def _compares_outside(self, program: str, operands: Iterable[str]) -> bool:
+        """With a path outside its repository, `git diff` compares the files on disk."""
+        paths = (self._context.resolve(posixpath.join(self._directory, named)) for named in operands)
+        return program_name(program) == "git" and not all(map(self._context.is_inside, paths))
 
     def _judge_directory_change(self, index: int, command: tuple[str, ...]) -> Iterator[Finding]:
         """Allow only a first `cd DIRECTORY &&` into the work tree: then each command's directory is known."""

@@ -196,6 +196,8 @@ def judge_below(tool: str, **tool_input: str) -> str:
         ("cd sub && rg x", "ask"),
         ("git grep x sub", "ask"),
         ("git add sub", "ask"),
+        ("git diff sub", "allow"),  # what git tracks
+        ("git diff /tmp sub", "ask"),
         ("diff sub other", "ask"),
         ("scan sub", "ask"),
         ("ls sub", "allow"),
