@@ -11,7 +11,7 @@ from enum import Enum
 from chorus.changes.diff import hunks
 from chorus.model.action import Action
 from chorus.model.commits.commit_message import SUBJECT_LENGTH, shorten
-from chorus.model.commits.commit_subject import change_phrase
+from chorus.model.commits.commit_subject import change_phrase, without_full_stop
 from chorus.model.tools import COMMAND_KEY
 from chorus.text.sanitize import printable
 
@@ -78,7 +78,7 @@ def first_words(lead_text: str | None) -> str | None:
     for line in (lead_text or "").splitlines():
         text = _MARKDOWN.sub("", line.strip()).rstrip(" :")
         if any(char.isalnum() for char in text):
-            return shorten(change_phrase(text) or text)
+            return shorten(change_phrase(text) or without_full_stop(text))
     return None
 
 

@@ -170,6 +170,9 @@ def _render_prompt(prompt: PromptJson, repository: str) -> Iterator[str]:
         yield f"    … {len(rows) - MAX_BODY_LINES} more lines"
     for option in prompt.get("options", []):
         yield f"    {option['key']:<5} {option['label']}  [{option['meaning']}]"
+    if not prompt.get("options"):
+        yield "    Chorus cannot answer it: answer it in its pane"
+        return
     from shlex import quote  # noqa: PLC0415  not for a status line
 
     name = quote(f"{repository}:{prompt['id']}")
@@ -182,8 +185,9 @@ def _render_action(action: LogEntryJson) -> str:
     )
     paths = action.get("paths") or []
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    what = " ".join(part for part in (action.get("tool") or "", *paths[:1]) if part)
-    return f"  open     {action['n']} {what}{more} {counts}: {action['summary']}".rstrip()
+    what = " ".join(part for part in (action.get("tool") or "", *paths[:1]) if part) + more
+    about = " ".join(part for part in (str(action["n"]), what, counts) if part)
+    return f"  open     {about}: {action['summary']}".rstrip()
 
 
 def _short_path(path: str) -> str:

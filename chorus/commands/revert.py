@@ -14,7 +14,7 @@ from chorus.commands.terminal.hunk_picker import pick_hunks
 from chorus.commands.terminal.pager import page
 from chorus.commands.terminal.patch import render_patch
 from chorus.errors import ExitCode, UsageError
-from chorus.model.review_state import render_revert_warning
+from chorus.model.review_state import render_revert_warnings
 from chorus.output import print_err, print_json, print_out
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ def report(done: RevertJson, args: argparse.Namespace, verb: str) -> ExitCode:
         print_out(f"{verb} {numbers} in {_render_paths(done['paths'])} (action {done['n']})")
         if sessions := done.get("notified"):
             print_err(f"chorus: {', '.join(sessions)} will be notified at the next step")
-    for warning in [] if args.json else done.get("warnings", []):
-        print_err(f"chorus: warning: {render_revert_warning(warning)}")
+    for warning in render_revert_warnings([] if args.json else done.get("warnings", [])):
+        print_err(f"chorus: warning: {warning}")
     return ExitCode.OK
 
 

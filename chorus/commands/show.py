@@ -74,7 +74,8 @@ def render(action: ActionJson) -> Iterator[str]:
         "time": action["time"],
         "undone": render_undone(action.get("undone")),
         "reason": action["reason"],
-        "message": " ".join((action["message"] or "").split()),
+        "command": _one_line(action.get("command")),
+        "message": _one_line(action["message"]),
     }
     yield from (f"  {name:<8} {value}" for name, value in details.items() if value)
     contexts = [render_context(one["path"], one["by"], one["lines"]) for one in action.get("context", [])]
@@ -82,3 +83,7 @@ def render(action: ActionJson) -> Iterator[str]:
     yield from (f"  skipped  {text}" for text in action["skipped"])
     yield ""
     yield from render_patch(action["patch"])
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())

@@ -167,6 +167,7 @@ class Journal:
             source=source,
             time=action.time,
             message=clip_message(action.message),
+            command=_command_of(action),
             reason=reason,
             reverts=tuple(reverts),
             reverts_part=tuple(reverts_part),
@@ -201,7 +202,7 @@ class Journal:
     ) -> None:
         """Mark a call that changed nothing, or whose change is recorded already."""
         number = self._next_number()
-        command = action.input.get(COMMAND_KEY)
+        command = _command_of(action)
         self._append_mark(
             {
                 "kind": "call", "n": number, "id": action.id, "status": status, "within": within,
@@ -209,7 +210,7 @@ class Journal:
                 "agent": action.agent, "paths": list(paths), "summary": summarise(action, []),
                 "message": clip_message(action.message), "source": source, "time": action.time,
                 "skipped": list(skipped), "reason": reason, "seconds": self.workspace.now(),
-                **({"command": command[:MAX_COMMAND_CHARACTERS]} if isinstance(command, str) else {}),
+                **({"command": command} if command is not None else {}),
             }
         )  # fmt: skip
         self._numbers.take(number)
@@ -219,16 +220,15 @@ class Journal:
         self._append_mark({"seconds": self.workspace.now(), **mark})
 
     def reword(self, action: ToolUseId, summary: str) -> None:
-        """Change an action's summary in the log and on its lane; do nothing unless it is the newest."""
+        """Change an action's summary in the log, and on its lane if its commit is the newest there."""
         recorded = self.timeline.find_action(action)
         own = recorded is not None and recorded.record.action == action and recorded.record.lane_commit
         if recorded is not None and own:
             commit = self.lanes.reword(
                 recorded, self.current_commit(recorded), summary, self.head_tracker.head
             )
-            if commit is None:
-                return
-            self._append_mark({"kind": "moved", "id": action, "commit": commit})
+            if commit is not None:
+                self._append_mark({"kind": "moved", "id": action, "commit": commit})
         self.append_mark({"kind": "said", "id": action, "summary": summary})
 
     def _mark_undone(
@@ -350,6 +350,11 @@ def clip_message(message: str | None) -> str | None:
     if message is None or len(message) <= MAX_MESSAGE_CHARACTERS:
         return message
     return message[:MAX_MESSAGE_CHARACTERS] + "…"
+
+
+def _command_of(action: Action) -> str | None:
+    command = action.input.get(COMMAND_KEY)
+    return command[:MAX_COMMAND_CHARACTERS] if isinstance(command, str) else None
 
 
 def parse_time(text: str | None) -> int | None:

@@ -66,6 +66,7 @@ class Record(NamedTuple):
     source: str | None = None
     time: str | None = None
     message: str | None = None  # the user's
+    command: str | None = None  # what the shell was given
     reason: str | None = None
     lane_commit: LaneCommit | None = None
     reverts: tuple[str, ...] = ()
@@ -95,6 +96,8 @@ def render_record(record: Record) -> str:
     trailers.append((message.HEAD, record.head))
     if record.lane_commit:
         trailers += lane_trailers(record.lane_commit)
+    if record.command is not None:
+        trailers.append((message.COMMAND, record.command))
     if record.lines is not None:
         trailers.append((message.LINES, "+{} -{}".format(*record.lines)))
     trailers += [(message.CONTAINED, value) for value in record.contained]
@@ -172,6 +175,7 @@ def parse_record(commit_message: str) -> Record:
         source=one(message.SOURCE),
         time=one(message.TIME),
         message=text.quoted,
+        command=one(message.COMMAND),
         reason=one(message.REASON),
         lane_commit=parse_lane_commit(values),
         reverts=every(message.REVERTS),

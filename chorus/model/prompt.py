@@ -170,11 +170,14 @@ def without_root(row: str, root: str) -> str:
     return path[len(root) + 1 :] if root and path.startswith(f"{root}/") else row
 
 
-def summarize_prompt(prompt: PromptJson) -> str:
-    """The command, the file, or the first row of what the screen shows; else the question."""
+def summarize_prompt(prompt: PromptJson, root: str = "") -> str:
+    """The command, the file, or the first row of what the screen shows; else the question.
+
+    `root`: the work tree; a file below it is named without it.
+    """
     tool_input = prompt.get("input") or {}
     for name in ("command", "file_path"):
         if isinstance(text := tool_input.get(name), str) and text.strip():
-            return text
+            return without_root(text, root) if name == "file_path" else text
     framed, _ = split_body((prompt.get("body") or "").splitlines())
     return next((row.strip() for row in framed if row.strip()), prompt["question"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from chorus.text.width import render_ranges
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chorus.model.api.json_api import RevertWarningJson, UndoneJson
@@ -93,7 +95,13 @@ def render_context(path: str, by: int | None, lines: Sequence[int]) -> str:
     return f"builds on {whose} (committed to the lane as context)"
 
 
-def render_revert_warning(warning: RevertWarningJson) -> str:
-    """`this removes total, which action 14 uses in cart.py`"""
-    names = ", ".join(warning["names"])
-    return f"this removes {names}, which action {warning['by']} uses in {warning['path']}"
+def render_revert_warnings(warnings: Iterable[RevertWarningJson]) -> list[str]:
+    """`this removes total, which actions 14, 16 use in cart.py`: one line per file and names."""
+    users: dict[tuple[str, str], list[int]] = {}
+    for warning in warnings:
+        users.setdefault((warning["path"], ", ".join(warning["names"])), []).append(warning["by"])
+    return [
+        f"this removes {names}, which {'action' if len(by) == 1 else 'actions'} {render_ranges(by)} "
+        f"{'uses' if len(by) == 1 else 'use'} in {path}"
+        for (path, names), by in users.items()
+    ]

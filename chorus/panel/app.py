@@ -36,6 +36,7 @@ from chorus.panel.state.watcher_client import WatcherClient
 from chorus.panel.style.theme import CSS, ActivePalette, AsciiFilter, choose_palette, toolkit_theme
 from chorus.panel.view import PanelView
 from chorus.panel.widgets.bars import KeyBar
+from chorus.panel.widgets.diff import DiffView
 from chorus.panel.widgets.prompt_card import GUARD_SECONDS, PromptCard
 from chorus.panel.widgets.queue import Queue
 from chorus.panel.widgets.sessions_bar import SessionsBar
@@ -151,6 +152,9 @@ class Panel(App[None]):
 
     def on_diff_view_left(self) -> None:
         self.view.close_diff()
+
+    def on_diff_view_too_narrow(self, event: DiffView.TooNarrow) -> None:
+        self.view.status.show(event.text, "warning")
 
     def on_sessions_bar_picked(self, event: SessionsBar.Picked) -> None:
         picked = self.view.queue.view.session

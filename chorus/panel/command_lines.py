@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable
 
 from chorus.model.api.requests import QuestionArgument
+from chorus.model.lane_name import short_lane_name
 from chorus.model.review_state import shorten_turn
 
 
@@ -60,7 +61,9 @@ def redo(numbers: Iterable[int]) -> str:
 
 def land(lane: str, by: str, *, onto: str | None = None, message: str | None = None) -> str:
     onto_words = ["--onto", onto] if onto else []
-    return _quote("land", lane, "--by", by, *onto_words, *(["-m", message] if message else []))
+    return _quote(
+        "land", short_lane_name(lane), "--by", by, *onto_words, *(["-m", message] if message else [])
+    )
 
 
 def show(action: str) -> str:

@@ -4,6 +4,8 @@ A patch is requested only once the cursor rests, and is kept: it never changes.
 """
 
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from textual.timer import Timer
 
@@ -16,19 +18,21 @@ from chorus.panel.state.watcher_client import WatcherClient
 from chorus.panel.style.labels import render_time, status_word
 from chorus.panel.widgets.bars import Heading
 from chorus.panel.widgets.diff import DiffView
-from chorus.panel.widgets.line_pane import Pieces, StyledLine
+from chorus.panel.widgets.line_pane import Pieces, StyledLine, wrap_pieces, wrap_text
 from chorus.panel.widgets.patch import Patch, parse_patch
 from chorus.panel.widgets.queue_rows import (
     ActionRow,
     QueueRow,
     TurnRow,
+    plan_columns,
+    render_action,
     render_file,
     render_subject,
     render_summary,
     render_symbol,
 )
 from chorus.text.sanitize import sanitize, sanitize_lines
-from chorus.text.width import count_of, pad
+from chorus.text.width import count_of
 
 # Shorter than a key's repeat: a held key scrolls the queue without a request for every diff on the way.
 SETTLE_SECONDS = 0.03
@@ -38,6 +42,8 @@ MAX_PATCHES = 64
 MAX_MESSAGE_LINES = 12
 # Longer ones are in `chorus show --turn`.
 MAX_ANSWER_LINES = 200
+# The command is there to be recognised; `chorus show` prints more of it.
+MAX_COMMAND_LINES = 6
 
 
 class Details:
@@ -65,7 +71,7 @@ class Details:
             case None:
                 self._heading.show([("Diff", "heading")], [])
                 text = " No action is shown." if self._model.entries else " No action yet."
-                self._view.show([([(text, "muted")], "")])
+                self._view.show(partial(wrap_text, text.strip(), "muted"))
             case TurnRow():
                 self._show_turn(row)
             case ActionRow(entry) if entry.id in self._patches:
@@ -82,14 +88,15 @@ class Details:
         """Show again what is known about the selected action: a revert of it may be new."""
         if isinstance(self._row, ActionRow) and self._shown == self._row.entry.id:
             entry = self._model.entries.get(self._row.entry.n, self._row.entry)
-            self._view.set_heading(self._heading_lines(entry, self._view.document.patch))
+            self._view.set_heading(partial(self._heading_lines, entry, self._view.document.patch))
 
     def _show_turn(self, row: TurnRow) -> None:
-        entries = [self._model.entries[n] for n in self._model.groups.get(row.group, [])]
+        entries = [self._model.entries[n] for n in row.numbers]
         self._shown = None
         self._heading.show([("Turn", "heading")], [(count_of(row.count, "action"), "muted")])
         turn = self._model.turns.get(row.group)
-        self._view.show(_render_turn(row.message or "(no message)", entries, turn))
+        notes = {entry.n: self._model.notes_on(entry) for entry in entries}
+        self._view.show(partial(_render_turn, row.message or "(no message)", entries, turn, notes))
 
     def _request(self, entry: LogEntry) -> None:
         start_task(self._view, "show", self._fetch, entry)
@@ -104,9 +111,12 @@ class Details:
             )
         except ChorusError as error:
             self._show_heading(entry)
+            problem = sanitize(str(error))
             self._view.show(
-                [*_render_entry(entry, self._model), ([(" " + sanitize(str(error)), "error")], "")]
-            )
+                lambda width: [
+                    *_render_entry(entry, self._model, width), *wrap_text(problem, "error", width),
+                ]
+            )  # fmt: skip
             return
         patch = parse_patch(str(answer.get("patch") or ""))
         self._patches[entry.id] = patch
@@ -117,15 +127,15 @@ class Details:
 
     def _show_action(self, entry: LogEntry, patch: Patch) -> None:
         self._show_heading(entry, patch)
-        lines = self._heading_lines(entry, patch)
+        lines = partial(self._heading_lines, entry, patch)
         if self._shown == entry.id and self._view.document.patch is patch:
             self._view.set_heading(lines)  # only its status changed: the diff keeps its scroll position
             return
         self._shown = entry.id
         self._view.show(lines, patch)
 
-    def _heading_lines(self, entry: LogEntry, patch: Patch) -> list[StyledLine]:
-        lines = _render_entry(entry, self._model)
+    def _heading_lines(self, entry: LogEntry, patch: Patch, width: int) -> list[StyledLine]:
+        lines = _render_entry(entry, self._model, width)
         return lines if patch.lines else [*lines, ([(" No file changed.", "muted")], "")]
 
     def _show_heading(self, entry: LogEntry, patch: Patch | None = None) -> None:
@@ -140,7 +150,7 @@ class Details:
         self._heading.show([*number, (about, "")], counts)
 
 
-def _render_entry(entry: LogEntry, model: PanelModel) -> list[StyledLine]:
+def _render_entry(entry: LogEntry, model: PanelModel, width: int) -> list[StyledLine]:
     symbol, style = render_symbol(entry)
     parts = [render_time(entry.time), sanitize(short_lane_name(entry.lane or ""))]
     parts += [f"sub-agent {sanitize(entry.agent)}"] if entry.agent else []
@@ -150,15 +160,19 @@ def _render_entry(entry: LogEntry, model: PanelModel) -> list[StyledLine]:
     facts = "  ".join(part for part in parts if part.strip())
     status = undone or status_word(entry.shown_status)
     lines: list[StyledLine] = [([(f" {symbol} {status}  ", style), (facts, "muted")], "")]
-    lines += [([(f" {sanitize(line)}", "muted")], "") for line in entry.context]
+    for number, row in enumerate(sanitize_lines(entry.command, max_lines=MAX_COMMAND_LINES)):
+        lines += wrap_text(f"{'$' if number == 0 else ' '} {row}", "strong", width) if row else []
+    for line in entry.context:
+        lines += wrap_text(sanitize(line), "muted", width)
     for revert, word in model.reverts_of(entry):
-        lines.append(([(f" {word} at {render_time(revert.time)} by action {revert.number}", "muted")], ""))
+        text = f"{word} at {render_time(revert.time)} by action {revert.number}"
+        lines += wrap_text(text, "muted", width)
     for note in model.notes_on(entry):
-        lines += _render_note(note)
+        lines += _render_note(note, width)
     return [*lines, ([], "")]
 
 
-def _render_note(note: NoteInfo) -> list[StyledLine]:
+def _render_note(note: NoteInfo, width: int) -> list[StyledLine]:
     changed = ", its lines have changed since" if note.changed else ""
     where = f"{note.path}:{note.at}" if note.at is not None else note.path
     style = {"draft": "waiting", "addressed": "kept"}.get(note.state, "agent")
@@ -166,36 +180,38 @@ def _render_note(note: NoteInfo) -> list[StyledLine]:
         (f" ✎ note {note.n} {sanitize(note.state)}", style),
         (f"  {sanitize(where)}{changed}", "muted"),
     ]
-    texts = sanitize_lines(note.text, max_lines=MAX_MESSAGE_LINES)
-    return [(head, ""), *(([(f"   {line}", "")], "") for line in texts)]
+    lines: list[StyledLine] = [(row, "") for row in wrap_pieces(head, width)]
+    for text in sanitize_lines(note.text, max_lines=MAX_MESSAGE_LINES):
+        lines += wrap_text(text, "", width, indent=3)
+    return lines
 
 
-def _render_turn(message: str, entries: list[LogEntry], turn: TurnInfo | None) -> list[StyledLine]:
-    lines: list[StyledLine] = [
-        ([(f" {line}", "title")], "") for line in sanitize_lines(message, max_lines=MAX_MESSAGE_LINES)
-    ]
+def _render_turn(
+    message: str,
+    entries: list[LogEntry],
+    turn: TurnInfo | None,
+    notes: Mapping[float, Sequence[NoteInfo]],
+    width: int,
+) -> list[StyledLine]:
+    lines: list[StyledLine] = []
+    for text in sanitize_lines(message, max_lines=MAX_MESSAGE_LINES):
+        lines += wrap_text(text, "title", width)
     lines.append(([], ""))
-    for entry in entries:
-        symbol, style = render_symbol(entry)
-        pieces: Pieces = [
-            (f" {entry.number:>5} ", "number"),
-            (f"{symbol} ", style),
-            (pad(sanitize(entry.tool), 9) + " ", "strong"),
-            (render_subject(entry), ""),
-        ]
-        lines.append((pieces, ""))
-    return [*lines, *_render_outcome(turn)] if turn is not None else lines
+    columns = plan_columns([ActionRow(entry) for entry in entries])
+    lines += [(render_action(entry, columns, width, notes[entry.n]), "") for entry in entries]
+    return [*lines, *_render_outcome(turn, width)] if turn is not None else lines
 
 
-def _render_outcome(turn: TurnInfo) -> list[StyledLine]:
+def _render_outcome(turn: TurnInfo, width: int) -> list[StyledLine]:
     """Render what a turn took, and its answer or why it failed."""
     parts = [f"{turn.tokens_in} tokens in, {turn.tokens_out} out"]
     parts += [f"${turn.cost_usd:.4f}"] if turn.cost_usd is not None else []
     parts += [f"{turn.duration_ms / 1000:.1f} s"] if turn.duration_ms is not None else []
-    lines: list[StyledLine] = [([], ""), ([(f" {'  '.join(parts)}", "muted")], "")]
+    lines: list[StyledLine] = [([], ""), *wrap_text("  ".join(parts), "muted", width)]
     if turn.error:
-        lines.append(([(f" failed: {sanitize(turn.error)}", "error")], ""))
+        lines += wrap_text(f"failed: {sanitize(turn.error)}", "error", width)
     if turn.answer:
-        answer = sanitize_lines(turn.answer, max_lines=MAX_ANSWER_LINES)
-        lines += [([], ""), *(([(f" {line}", "")], "") for line in answer)]
+        lines.append(([], ""))
+        for text in sanitize_lines(turn.answer, max_lines=MAX_ANSWER_LINES):
+            lines += wrap_text(text, "", width)
     return lines

@@ -6,7 +6,6 @@ form with a preview of the commits.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any
 
 from chorus.errors import ChorusError, ExitCode
@@ -19,7 +18,7 @@ from chorus.model.api.requests import (
     NoteArguments,
     RevertArguments,
 )
-from chorus.model.review_state import render_revert_warning
+from chorus.model.review_state import render_revert_warnings
 from chorus.panel import command_lines
 from chorus.panel.background import start_task
 from chorus.panel.forms.hunk_form import HunkForm
@@ -32,7 +31,7 @@ from chorus.panel.widgets.bars import StatusLine
 from chorus.panel.widgets.patch import DiffLine
 from chorus.panel.widgets.queue import Queue
 from chorus.panel.widgets.queue_rows import TurnRow, render_subject
-from chorus.text.width import count_of
+from chorus.text.width import count_of, render_ranges
 from chorus.wire.protocol import WatcherError
 
 # More are not undone one by one.
@@ -187,8 +186,8 @@ class Review:
             return
         kept = _numbers(answer, "kept")
         if kept:
-            self._add_done(f"keep {_list(kept)}", lambda: self._reopen(kept, undoing=True))
-        self._status.show(f"kept {_list(kept)}", "done", target.keep_command)
+            self._add_done(f"keep {render_ranges(kept)}", lambda: self._reopen(kept, undoing=True))
+        self._status.show(f"kept {render_ranges(kept)}", "done", target.keep_command)
         if self._queue.entry is not None and self._queue.entry.n in kept:
             self._queue.action_next_open(1)
 
@@ -203,8 +202,8 @@ class Review:
             return
         reopened = _numbers(answer, "reopened")
         if not undoing and reopened:
-            self._add_done(f"opening {_list(reopened)} again", lambda: self._keep_again(reopened))
-        self._status.show(f"open again: {_list(reopened)}", "done", command)
+            self._add_done(f"opening {render_ranges(reopened)} again", lambda: self._keep_again(reopened))
+        self._status.show(f"open again: {render_ranges(reopened)}", "done", command)
 
     async def _keep_again(self, numbers: list[int]) -> None:
         try:
@@ -212,7 +211,7 @@ class Review:
         except ChorusError as error:
             self._status.show_error(error, command_lines.keep(numbers))
         else:
-            self._status.show(f"kept {_list(numbers)}", "done", command_lines.keep(numbers))
+            self._status.show(f"kept {render_ranges(numbers)}", "done", command_lines.keep(numbers))
 
     async def _preview_revert(self, target: ReviewTarget) -> None:
         try:
@@ -228,12 +227,12 @@ class Review:
         except ChorusError as error:
             self._status.show_error(error, target.revert_command)
         else:
-            warnings = [render_revert_warning(warning) for warning in answer.get("warnings", [])]
+            warnings = render_revert_warnings(answer.get("warnings", []))
             patch = str(answer.get("patch", ""))
             several = target.whole_action is not None and patch.count("\n@@ ") > 1
             if "turn" in target.arguments:
                 numbers = _numbers(answer, "reverted")
-                target = replace(target, description=f"the whole turn: {_list(numbers)}")
+                target = replace(target, description=f"the whole turn: {render_ranges(numbers)}")
             self._open_revert_form(target, RevertPreview(patch, warnings=warnings, has_hunks=several))
 
     def _open_revert_form(self, target: ReviewTarget, preview: RevertPreview) -> None:
@@ -278,9 +277,9 @@ class Review:
             self._status.show_error(error, command)
             return
         reverted = _numbers(answer, "reverted")
-        self._add_done(f"revert {_list(reverted)}", lambda: self._redo(reverted, undoing=True))
+        self._add_done(f"revert {render_ranges(reverted)}", lambda: self._redo(reverted, undoing=True))
         of = "hunks of " if target.arguments.get("hunks") else ""
-        self._status.show(f"reverted {of}{_list(reverted)}; press u to undo", "done", command)
+        self._status.show(f"reverted {of}{render_ranges(reverted)}; press u to undo", "done", command)
 
     async def _redo(self, numbers: list[int], *, undoing: bool = False) -> None:
         command = command_lines.redo(numbers)
@@ -292,8 +291,8 @@ class Review:
         # A redo is undone by reverting its own record, which may be of some hunks only.
         made = _numbers(answer, "made") or numbers
         if not undoing:
-            self._add_done(f"redo {_list(numbers)}", lambda: self._revert_again(made, numbers))
-        self._status.show(f"redid {_list(numbers)}", "done", command)
+            self._add_done(f"redo {render_ranges(numbers)}", lambda: self._revert_again(made, numbers))
+        self._status.show(f"redid {render_ranges(numbers)}", "done", command)
 
     async def _revert_again(self, made: list[int], numbers: list[int]) -> None:
         command = command_lines.revert(made)
@@ -302,7 +301,7 @@ class Review:
         except ChorusError as error:
             self._status.show_error(error, command)
         else:
-            self._status.show(f"reverted {_list(numbers)}", "done", command)
+            self._status.show(f"reverted {render_ranges(numbers)}", "done", command)
 
     async def _note(self, arguments: NoteArguments, place: str) -> None:
         command = command_lines.note(place, arguments["text"])
@@ -331,7 +330,7 @@ class Review:
         except ChorusError as error:
             self._status.show_error(error, command)
             return
-        later = "; delivered at the session's next step or with your next message" if answer["queued"] else ""
+        later = ", read at the session's next step" if answer["queued"] else ""
         self._add_done("sent notes cannot be recalled", None)
         self._status.show(f"sent {count_of(answer['sent'], 'note')}{later}", "done", command)
 
@@ -378,7 +377,7 @@ def _with_dependents(target: ReviewTarget, preview: RevertPreview) -> ReviewTarg
     """The same target, including the later actions that changed the same lines."""
     return replace(
         target,
-        description=f"{target.description} with {_list(preview.dependents)}",
+        description=f"{target.description} with {render_ranges(preview.dependents)}",
         arguments={**target.arguments, "with_dependents": True},
         revert_command=command_lines.with_dependents(target.revert_command),
     )
@@ -398,13 +397,3 @@ def _numbers(answer: Mapping[str, Any], name: str) -> list[int]:
     """Read a list of numbers from the watcher's JSON; empty if it is something else."""
     values = answer.get(name)
     return [int(value) for value in values if isinstance(value, int)] if isinstance(values, list) else []
-
-
-def _list(numbers: Sequence[int]) -> str:
-    """Render numbers: `3, 5`, and three or more in a row as `7–40`."""
-    parts: list[str] = []
-    # Numbers in a row have the same distance to their places.
-    for _, numbered in groupby(enumerate(sorted(numbers)), lambda item: item[1] - item[0]):
-        row = [number for _, number in numbered]
-        parts += [f"{row[0]}–{row[-1]}"] if len(row) > 2 else map(str, row)
-    return ", ".join(parts) if parts else "nothing"

@@ -5,7 +5,8 @@ A wide character takes two cells and a combining one none. Text is expected to b
 """
 
 import unicodedata
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
+from itertools import groupby
 
 # More than any text that is not made to fill memory uses.
 MAX_CACHED_CHARACTERS = 20_000
@@ -79,6 +80,16 @@ def count_of(things: Sized | int, word: str) -> str:
 def list_of(things: Sequence[object], word: str) -> str:
     """Return `action 3`, `actions 3, 5`."""
     return word + ("" if len(things) == 1 else "s") + f" {', '.join(map(str, things))}"
+
+
+def render_ranges(numbers: Iterable[int]) -> str:
+    """Return `3, 5`, and three or more in a row as `7–40`."""
+    parts: list[str] = []
+    # Numbers in a row have the same distance to their places.
+    for _, numbered in groupby(enumerate(sorted(numbers)), lambda item: item[1] - item[0]):
+        row = [number for _, number in numbered]
+        parts += [f"{row[0]}–{row[-1]}"] if len(row) > 2 else map(str, row)
+    return ", ".join(parts) if parts else "nothing"
 
 
 def _count_fitting(text: str, width: int) -> int:

@@ -59,7 +59,7 @@ def test_a_failure_is_summarised_by_its_reason() -> None:
     )
     long = failed._replace(tool="Bash", input={"command": "x " * 80}, failure="y " * 80)
     assert len(summarise(long, [])) <= SUBJECT_LENGTH
-    assert summarise(failed._replace(failure=None), [APP]) == "I rename it."
+    assert summarise(failed._replace(failure=None), [APP]) == "I rename it"
 
 
 def test_a_call_that_changed_nothing_is_named_by_its_paths_or_command() -> None:

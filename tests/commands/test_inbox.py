@@ -119,6 +119,15 @@ def test_a_prompt_is_shown_with_the_command_that_answers_it_from_anywhere(
     assert answered["prompt"] == "7.1.ab"
 
 
+def test_a_prompt_that_cannot_be_answered_here_says_where(
+    scripted: Callable[[str], ScriptedWatcher], capsys: pytest.CaptureFixture[str]
+) -> None:
+    scripted("shop").add_prompt(prompt("7.unknown.ab", kind="unknown", options=[]))
+    plain = inbox(capsys, "--plain")
+    assert "Chorus cannot answer it: answer it in its pane\n" in plain
+    assert "chorus approve" not in plain
+
+
 def test_without_any_repository_the_hint_says_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inbox", "--plain"]) == ExitCode.NOT_FOUND
     assert "hint: Start a session" in capsys.readouterr().err

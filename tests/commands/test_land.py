@@ -69,7 +69,7 @@ def test_a_landed_commit_has_the_users_message_and_names_its_actions(worked: Use
     assert subjects(worked) == ["Make it better"]
     trailers = worked.git("log", "-1", "--format=%(trailers:key=Chorus-Actions,valueonly)").split()
     assert [name.rstrip(",") for name in trailers] == ids
-    assert "- I raise x." in worked.git("log", "-1", "--format=%b")
+    assert "- I raise x" in worked.git("log", "-1", "--format=%b")
     assert worked.git("log", "-1", "--format=%an %cn").strip() == "Ada User Ada User"
 
 
@@ -381,7 +381,7 @@ def test_messages_are_edited_in_the_editor_git_would_use(worked: UserRepo, choru
     worked.git("config", "core.editor", change)
     done = chorus("land", lane, "-e", "--by", "action", EDITOR="false", VISUAL="false")
     assert done.code == 0, done.err
-    assert subjects(worked)[0] == "Said I raise x."
+    assert subjects(worked)[0] == "Said I raise x"
     message = worked.git("log", "-1", "--format=%B")
     assert "More." in message
     assert "# no" not in message

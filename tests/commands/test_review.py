@@ -33,7 +33,7 @@ def test_the_log_is_grouped_by_message(worked: UserRepo, chorus: Shell) -> None:
     assert lines[0].endswith("turn turn-1")
     assert [line.split()[0] for line in lines[1:]] == ["3", "2", "1"]
     assert lines[3].split()[1:6] == ["committed", "Edit", "+1", "-1", "app.py:"]
-    assert "I raise x." in lines[3]
+    assert "I raise x" in lines[3]
     assert "\x1b" not in "".join(lines)
     assert chorus("log", "--reverse").out.splitlines()[1:] == lines[:0:-1]
 
@@ -165,7 +165,7 @@ def test_the_json_log_names_every_file_of_an_action_with_very_many(
         (len(names), names),
         (1, ["app.py"]),
     ]
-    assert f"{len(names)} files: I make them all." in chorus("log").out
+    assert f"{len(names)} files: I make them all" in chorus("log").out
     shown = chorus("show", "2", "--json").json()
     assert (shown["files"], sorted(shown["paths"])) == (len(names), names)
     assert chorus("keep", "1").code == ExitCode.OK  # starts the watcher

@@ -187,8 +187,9 @@ def test_the_hints_lead_the_user_through_the_story(terminal: Terminal) -> None:
     pane.wait_for("❯.add a --shout option")
     pane.press("Enter")
     pane.wait_for("2/6.*press a", seconds=60)
-    pane.wait_settled("approve")
+    pane.wait_settled("1 Yes  a")
     pane.press("C-b", "Down")  # this terminal is narrow: the panel is below the client
+    pane.wait_settled("1 Yes  a")  # a key pressed as the prompt appears is not taken
     pane.press("a")
     pane.wait_for("3/6", seconds=60)
     pane.press("C-b", "Up")

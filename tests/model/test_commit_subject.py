@@ -38,6 +38,12 @@ from chorus.model.commits.commit_subject import change_phrase, subject_of
         ),
         ("x" * 30 + " " + "y" * 80 + " z", "x" * 72),
         ("Use v1.2.3 of the library", "Use v1.2.3 of the library"),
+        ("Round every total to cents, please", "Round every total to cents"),
+        ("rename old to new please, thanks!", "Rename old to new"),
+        (
+            "Round every total to cents, please: customers complained about prices such as 3.14159",
+            "Round every total to cents",
+        ),
     ],
 )
 def test_a_subject_is_a_whole_phrase(message: str, subject: str | None) -> None:
@@ -59,6 +65,9 @@ def test_a_subject_is_one_short_line(message: str) -> None:
     [
         ("Rename old to new", "Rename old to new"),
         ("Italic fonts", "Italic fonts"),
+        ("Round the subtotal as well.", "Round the subtotal as well"),
+        ("Round the subtotal, and so on...", "Round the subtotal, and so on..."),
+        ("Why not?", "Why not?"),
         (
             "The discount is fixed. Move it to the settings.",
             "The discount is fixed. Move it to the settings.",

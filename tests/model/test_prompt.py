@@ -25,6 +25,12 @@ def test_the_command_or_file_comes_first(fields: dict[str, Any], summary: str) -
     assert summarize_prompt(prompt) == summary
 
 
+def test_a_file_of_the_work_tree_is_named_without_it() -> None:
+    prompt: Any = {"title": "Edit file", "question": "?", "input": {"file_path": "/src/shop/a.py"}}
+    assert summarize_prompt(prompt, "/src/shop") == "a.py"
+    assert summarize_prompt(prompt, "/src/sho") == "/src/shop/a.py"
+
+
 @pytest.mark.parametrize(
     ("row", "root", "shown"),
     [

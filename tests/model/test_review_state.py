@@ -12,7 +12,7 @@ from chorus.model.review_state import (
     is_open,
     render_context,
     render_lane_context,
-    render_revert_warning,
+    render_revert_warnings,
     render_undone,
     shorten_turn,
 )
@@ -67,9 +67,16 @@ def test_the_lines_a_lane_builds_on_are_described_in_one_line() -> None:
     assert render_lane_context(parts) == f"{said} (committed to the lane as context)"
 
 
-def test_a_warning_of_a_revert_names_the_action_and_what_it_would_miss() -> None:
-    warning: RevertWarningJson = {"path": "cart.py", "names": ["total", "tax"], "by": 14}
-    assert render_revert_warning(warning) == "this removes total, tax, which action 14 uses in cart.py"
+def test_a_warning_of_a_revert_names_the_actions_and_what_they_would_miss() -> None:
+    warnings: list[RevertWarningJson] = [
+        {"path": "cart.py", "names": ["total", "tax"], "by": 14},
+        {"path": "tax.py", "names": ["tax"], "by": 14},
+        {"path": "tax.py", "names": ["tax"], "by": 16},
+    ]
+    assert render_revert_warnings(warnings) == [
+        "this removes total, tax, which action 14 uses in cart.py",
+        "this removes tax, which actions 14, 16 use in tax.py",
+    ]
 
 
 def test_a_turn_is_named_by_its_id_its_short_form_or_a_beginning() -> None:

@@ -195,6 +195,7 @@ async def test_in_ascii_nothing_else_is_drawn(scripted: Scripted) -> None:
 def test_rows_name_what_they_are_about() -> None:
     repository: Any = {
         "name": "shop",
+        "path": "/src/shop",
         "state": "watched",
         "problem": None,
         "prompts": [prompt("p1", input={"command": "make"})],

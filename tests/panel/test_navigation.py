@@ -380,3 +380,42 @@ async def test_progress_and_notices_are_shown(watcher: ScriptedWatcher) -> None:
         await ui.until(lambda: "catching up" not in ui.text())
         watcher.publish("alert", level="warning", text="a nested repository is not followed")
         await ui.shows("! a nested repository is not followed")
+
+
+async def test_a_turn_shows_its_whole_message_and_what_each_action_did(watcher: ScriptedWatcher) -> None:
+    message = "Make the parser accept tabs as indentation, up to the next stop, and say so in the README"
+    watcher.entries = {
+        n: entry(n, turn="t9", message=message, summary=f"Count the tabs of case {n}") for n in (1, 2)
+    }
+    watcher.entries[3] = entry(3, turn="t9", message=message, status="noop", summary="Look around")
+    async with run_panel(watcher, (52, 40)) as ui:
+
+        def details() -> str:
+            return ui.text().partition("─ Turn")[2]
+
+        await ui.press("g")
+        await ui.shows("─ Turn")
+        words = " ".join(details().split())
+        assert message in words
+        for n in (1, 2):
+            assert f"{n} ○ parser.py Count the tabs of case {n}" in words, words
+        assert "Look around" not in words, "the queue does not show it either"
+        await ui.pilot.resize_terminal(90, 40)
+        await ui.until(lambda: message[:80] in details(), "wrapped again")
+
+
+async def test_the_details_of_an_action_show_its_command(watcher: ScriptedWatcher) -> None:
+    command = "sed -i s/a/b/ src/*.py &&\n  make test"
+    watcher.entries[100] = entry(100, turn="t9", tool="Bash", summary="Rename it", command=command)
+    async with run_panel(watcher) as ui:
+        await ui.on_row(100)
+        await ui.shows(" $ sed -i s/a/b/ src/*.py &&")
+        await ui.shows("     make test")
+
+
+async def test_v_says_that_the_diff_is_too_narrow_for_side_by_side(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher, (80, 24)) as ui:
+        await ui.on_row(38)
+        await ui.press("enter", "v")
+        await ui.status_shows("side by side needs 110 columns; the diff has ")
+        assert not ui.view.diff.always_unified

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from textual.events import Resize
 
-from chorus.errors import ExitCode
+from chorus.errors import ChorusError, ExitCode
 from chorus.panel.forms.land_form import LandForm
 from chorus.panel.forms.revert_form import RevertForm
 from chorus.panel.widgets.diff import DiffView
@@ -268,6 +268,13 @@ async def test_a_refused_request_is_shown(watcher: ScriptedWatcher) -> None:
         assert ui.view.status.current.level == "error"
 
 
+async def test_an_error_and_its_hint_are_two_sentences(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher) as ui:
+        error = ChorusError("action 4 is already reverted", hint="Run `chorus log`.")
+        ui.view.status.show_error(error, "chorus revert 4")
+        assert ui.view.status.current.text == "action 4 is already reverted. Run `chorus log`."
+
+
 async def test_a_key_pressed_as_the_cursor_follows_a_new_action_does_nothing(
     watcher: ScriptedWatcher,
 ) -> None:
@@ -294,9 +301,17 @@ async def test_l_lands_the_lane_with_a_form(watcher: ScriptedWatcher) -> None:
         wanted = {"lane": "chorus/accept-tabs", "by": "all", "onto": "release", "message": "Tabs"}
         assert watcher.requests_for("land")[-1] == wanted
         await ui.status_shows("landed 1 commit on release")
-        command = "chorus land chorus/accept-tabs --by all --onto release -m Tabs"
+        command = "chorus land accept-tabs --by all --onto release -m Tabs"
         assert ui.view.status.current.command == command
         await ui.until(lambda: ui.panel.model.entries[38].landed)
+
+
+async def test_the_land_form_names_lane_and_actions_briefly(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.press("l")
+        await ui.shows("Land accept-tabs")
+        await ui.shows("chorus land accept-tabs --by turn")
 
 
 async def test_cancelling_the_form_lands_nothing(watcher: ScriptedWatcher) -> None:

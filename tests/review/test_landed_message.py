@@ -92,6 +92,11 @@ def test_the_template_and_the_co_author_are_settings() -> None:
     )
 
 
+def test_a_request_that_mentions_a_field_of_the_template_is_quoted_as_it_is() -> None:
+    message = render(entry(1, "Accept blanks")._replace(message="Document {actions} and {request} too"))
+    assert "Document {actions} and {request} too" in message.splitlines()[0]
+
+
 def test_an_action_of_many_files_names_their_number() -> None:
     many = entry(1, "Now the rest", tool="Bash")._replace(paths=(), files=12, lines=None)
     assert describe_action(many) == "Run a command that changes 12 files"

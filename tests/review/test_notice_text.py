@@ -27,12 +27,12 @@ def test_a_notice_says_whether_changes_were_reverted_or_restored(repo: UserRepo,
     reverted = revert(agent.recorder, chosen)
     text = notice_text(agent.recorder, reverted)
     assert text.startswith(REVERTED)
-    assert "- I raise x.\n" in text
+    assert "- I raise x\n" in text
     assert "- app.py\n" in text
     assert "unless the user asks" in text
     restored = redo(agent.recorder, chosen)
     assert notice_text(agent.recorder, restored).startswith(RESTORED)
-    assert "- I raise x.\n" in notice_text(agent.recorder, restored)
+    assert "- I raise x\n" in notice_text(agent.recorder, restored)
     again = revert(agent.recorder, Selection([str(restored["n"])]))
     assert notice_text(agent.recorder, again).startswith(REVERTED)
     assert notice_text(agent.recorder, revert(agent.recorder, Selection([str(again["n"])]))).startswith(

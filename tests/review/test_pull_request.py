@@ -2,6 +2,7 @@
 
 import pytest
 
+from chorus.history.log.entry import entry_json
 from chorus.history.log.lookup import NoSuchAction
 from chorus.history.recorder import Recorder
 from chorus.review.notes.notes import note_json, note_log, write_note
@@ -57,6 +58,18 @@ def test_a_revert_that_was_undone_and_a_test_that_was_denied_are_left_out(
     body = body_of(worked)
     assert body.count("Make line 3 louder") == 1
     assert "pytest" not in body
+
+
+def test_a_test_that_changed_files_is_listed_and_bytes_have_no_lines(
+    worked: Recorder, repo: UserRepo
+) -> None:
+    (repo.path / "cache.bin").write_bytes(b"a\n\0\nb\n")
+    worked.record_window(bash("toolu_t5", command="pytest -q", message=ASKED, lead_text="Run the tests."))
+    body = body_of(worked)
+    assert "- Run the tests (`cache.bin`)\n" in body
+    assert "- `pytest -q`: succeeded\n" in body
+    (entry,) = [entry for entry in worked.entries() if entry.id == "toolu_t5"]
+    assert entry_json(entry, "main")["command"] == "pytest -q"
 
 
 def test_lines_are_linked_at_the_remote(worked: Recorder, repo: UserRepo) -> None:

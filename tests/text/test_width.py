@@ -3,7 +3,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.text import width
-from chorus.text.width import cell_width, count_of, cut, cut_start, first_cells, list_of, pad, wrap
+from chorus.text.width import (
+    cell_width,
+    count_of,
+    cut,
+    cut_start,
+    first_cells,
+    list_of,
+    pad,
+    render_ranges,
+    wrap,
+)
 
 WORDS = st.text(st.sampled_from("ab 日本语é…"), max_size=60)
 
@@ -80,3 +90,9 @@ def test_text_with_every_character_does_not_fill_memory() -> None:
 @pytest.mark.parametrize(("text", "shown"), [("abc", "abc"), ("abcde", "abc"), ("日本", "日")])
 def test_the_first_cells_of_a_text(text: str, shown: str) -> None:
     assert first_cells(text, 3) == shown
+
+
+def test_numbers_in_a_row_are_a_range() -> None:
+    assert [render_ranges(numbers) for numbers in ([], [3], [5, 3], [9, 1, 2, 3, 5, 6])] == [
+        "nothing", "3", "3, 5", "1–3, 5, 6, 9",
+    ]  # fmt: skip

@@ -160,7 +160,7 @@ def test_text_that_arrives_after_the_record_becomes_its_summary(tree: WatchedTre
     edit = action("t1", repo.path / "app.py")
     tell(tree, ActionClosed(edit), LeadTextAdded(ToolUseId("t1"), "I rename it.", S))
     tell(tree, LeadTextAdded(ToolUseId("unknown"), "I do nothing.", S))
-    assert [entry.summary for entry in tree.recorder.entries()] == ["I rename it."]
+    assert [entry.summary for entry in tree.recorder.entries()] == ["I rename it"]
 
 
 def test_an_edit_beside_an_unfinished_one_gets_only_its_own_change(tree: WatchedTree, repo: UserRepo) -> None:

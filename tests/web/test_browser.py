@@ -190,6 +190,17 @@ def test_wrong_and_used_links_open_nothing(browser: Browser, scripted: Scripted,
         find(browser, "#link.lost")
         assert "shop" not in browser.page_source
         assert "enter in the terminal for a new" in find(browser, "#link.lost").text.lower()
+        assert not find(browser, "main").is_displayed(), "nothing is claimed about what waits"
+
+
+def test_a_new_link_opens_the_page_in_the_tab_of_a_used_one(
+    browser: Browser, scripted: Scripted, page: ServedPage
+) -> None:
+    scripted("shop")
+    browser.get(f"{page.base}/#used")
+    assert "already used. Press" in find(browser, "#link.lost").text
+    browser.get(page.link)
+    find(browser, "main", "shop")
 
 
 def test_hostile_text_is_only_text(browser: Browser, scripted: Scripted, page: ServedPage) -> None:

@@ -64,7 +64,7 @@ class LogEntry(NamedTuple):
     context: tuple[str, ...] = ()  # as in its record
     files: int | None = None  # how many; `paths` is empty where there are too many to list
     reverts_part: tuple[str, ...] = ()  # actions of which this reverts some hunks
-    command: str | None = None  # of a call that changed nothing: what the shell was given
+    command: str | None = None  # what the shell was given
 
     @property
     def open(self) -> bool:
@@ -112,6 +112,7 @@ def entry_of_record(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[
         undone=undone_of(recorded, marks),
         context=record.context,
         files=record.files,
+        command=record.command,
     )
 
 
@@ -205,6 +206,7 @@ def entry_json(entry: LogEntry, worktree: str) -> "LogEntryJson":
         "undone": undone_json(entry.undone),
         "worktree": worktree,
         "context": [context_json(text) for text in entry.context],
+        "command": entry.command,
     }
 
 

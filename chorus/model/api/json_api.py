@@ -69,6 +69,7 @@ class LogEntryJson(TypedDict):
     undone: UndoneJson | None
     worktree: str  # the name of the work tree: `main`, or the one git gave a linked work tree
     context: list[ContextJson]
+    command: str | None  # what the shell was given: its first 500 characters; None for other tools
     notes: NotRequired[list[NoteStateJson]]  # the user's notes on it, if there are any
 
 

@@ -27,6 +27,10 @@ _POLITE = re.compile(
     r"|let'?s\s+|let us\s+|help me (?:to )?\s*)+",
     re.IGNORECASE,
 )
+# The same at the end of a request.
+_POLITE_END = re.compile(
+    r"(?:[\s,;:.!–-]+(?:please|pls|thanks|thank you|thx|cheers))+[\s.!]*$", re.IGNORECASE
+)
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 # Where a request may end and still be a whole phrase, the best places first.
 _CLAUSES = (
@@ -79,9 +83,16 @@ def change_phrase(summary: str) -> str | None:
     "Great! Now I'll add a helper." becomes "Add a helper".
     """
     if _CHATTER.match(summary) is None:
-        return summary
+        return without_full_stop(summary)
     phrases = map(_find_change, re.split(r"(?<=[.!?])\s+", summary))
     return next((phrase for phrase in phrases if phrase is not None), None)
+
+
+def without_full_stop(text: str) -> str:
+    """One sentence without its full stop, as a title has none; several sentences as they are."""
+    end = _SENTENCE_END.search(text)
+    is_one = end is not None and end.end() == len(text) and text.endswith(".") and not text.endswith("..")
+    return text[:-1] if is_one else text
 
 
 def _find_change(sentence: str) -> str | None:
@@ -102,7 +113,7 @@ def _clean(line: str) -> str:
     first = _SENTENCE_END.search(text)
     if first is not None and len(text[: first.start()].split()) >= MIN_SENTENCE_WORDS:
         text = text[: first.start()]
-    text = text.strip(" .!?,;:")
+    text = _POLITE_END.sub("", text).strip(" .!?,;:")
     return text[:1].upper() + text[1:]
 
 
@@ -119,6 +130,6 @@ def _fit(text: str) -> str:
         ends = [found.start() for found in clause.finditer(text, 0, SUBJECT_LENGTH + 2)]
         fitting = [end for end in ends if SUBJECT_LENGTH // 3 <= end <= SUBJECT_LENGTH]
         if fitting:
-            return text[: fitting[-1]].rstrip(" ,;:")
+            return _POLITE_END.sub("", text[: fitting[-1]]).rstrip(" ,;:")
     kept = text[: SUBJECT_LENGTH + 1].rsplit(" ", 1)[0]
     return kept if len(kept) <= SUBJECT_LENGTH else text[:SUBJECT_LENGTH]

@@ -13,13 +13,14 @@ from textual.widgets import Input
 from chorus.errors import ChorusError
 from chorus.model.api.json_api import LandedCommitJson, LandJson
 from chorus.model.api.requests import LandArguments, LandMessage
+from chorus.model.lane_name import short_lane_name
 from chorus.panel import command_lines
 from chorus.panel.background import start_task
 from chorus.panel.forms.form import CANCEL_KEY, Form, render_problem
 from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.text.sanitize import sanitize
-from chorus.text.width import count_of
+from chorus.text.width import count_of, render_ranges
 
 # More commits do not fit into the form.
 MAX_COMMITS = 8
@@ -113,7 +114,9 @@ class LandForm(Form[LandArguments]):
             yield self.text_pane("foot")
 
     def on_mount(self) -> None:
-        title: list[StyledLine] = [([("Land ", "waiting"), (sanitize(self.lane), "title")], "")]
+        title: list[StyledLine] = [
+            ([("Land ", "waiting"), (sanitize(short_lane_name(self.lane)), "title")], "")
+        ]
         if self._unreviewed:
             count = count_of(self._unreviewed, "action")
             verb = "is" if self._unreviewed == 1 else "are"
@@ -206,7 +209,8 @@ def render_landing(plan: LandJson) -> list[StyledLine]:
     lines: list[StyledLine] = [([(heading, "muted")], "")]
     for commit in commits[:MAX_COMMITS]:
         subject = "  " + sanitize(str(commit.get("subject", "")))
-        actions = "  " + ",".join(map(str, commit.get("actions", [])))
+        numbers = commit.get("actions", [])
+        actions = f"  ({render_ranges(numbers)})" if numbers else ""
         lines.append(([(subject, ""), (actions, "muted")], ""))
     if len(commits) > MAX_COMMITS:
         lines.append(([(f"  … and {len(commits) - MAX_COMMITS} more", "muted")], ""))

@@ -60,7 +60,7 @@ class RevertForm(Form[str]):
 
     def on_mount(self) -> None:
         if self.preview.patch:
-            self.query_one("#preview", DiffView).show([], parse_patch(self.preview.patch))
+            self.query_one("#preview", DiffView).show(lambda _: [], parse_patch(self.preview.patch))
             self.query_one("#preview").focus()
         self.show_text("title", self._render_title())
         self.show_text("foot", self._render_foot())

@@ -198,6 +198,9 @@ class Inbox(App[None]):
     def on_diff_view_left(self) -> None:
         self._close_diff()
 
+    def on_diff_view_too_narrow(self, event: DiffView.TooNarrow) -> None:
+        self.status.show(event.text, "warning")
+
     def on_prompt_card_chosen(self, event: PromptCard.Chosen) -> None:
         self.answers.option(event.option.digit, event.pressed)
 
@@ -341,7 +344,7 @@ class Inbox(App[None]):
             self.status.show_error(error, "")
             return
         heading: list[StyledLine] = [([(f" {row.left}", "title")], ""), ([], "")]
-        self.diff.show(heading, parse_patch(str(found.get("patch") or "")))
+        self.diff.show(lambda _: heading, parse_patch(str(found.get("patch") or "")))
 
     def _review(self, do: Literal["keep", "revert"], pressed: float) -> None:
         row = self.list.row

@@ -36,7 +36,7 @@ def plan_rows(repositories: Mapping[str, InboxRepositoryJson]) -> list[InboxRow]
         rows.append(_repository_row(key, repository))
         if repository["problem"]:
             rows.append(InboxRow("problem", key, "", f"! {sanitize(repository['problem'])}", style="warning"))
-        rows += [_prompt_row(key, prompt) for prompt in repository["prompts"]]
+        rows += [_prompt_row(key, prompt, repository["path"]) for prompt in repository["prompts"]]
         rows += [_session_row(key, session) for session in repository["sessions"]]
         rows += [_action_row(key, action) for action in reversed(repository["actions"])]
         if (more := repository["open"] - len(repository["actions"])) > 0:
@@ -59,8 +59,9 @@ def _repository_row(key: str, repository: InboxRepositoryJson) -> InboxRow:
     return InboxRow("repository", key, "", sanitize(repository["name"]), sums, style)
 
 
-def _prompt_row(key: str, prompt: PromptJson) -> InboxRow:
-    text = f"{STATE_SYMBOLS['waiting']} {sanitize(prompt['title'])}: {sanitize(summarize_prompt(prompt))}"
+def _prompt_row(key: str, prompt: PromptJson, root: str) -> InboxRow:
+    about = sanitize(summarize_prompt(prompt, root))
+    text = f"{STATE_SYMBOLS['waiting']} {sanitize(prompt['title'])}: {about}"
     return InboxRow("prompt", key, prompt["id"], text, render_time(prompt.get("since") or ""), "waiting")
 
 

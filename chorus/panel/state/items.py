@@ -43,6 +43,7 @@ class LogEntry:
     context: tuple[str, ...] = ()  # what it builds on, in words
     commit: str = ""  # on its lane
     reverts_part: tuple[str, ...] = ()
+    command: str = ""  # what the shell was given
 
     @property
     def is_revert(self) -> bool:
@@ -226,6 +227,7 @@ def _parse_numbered(item: Mapping[str, Any], n: float) -> LogEntry:
         context=_parse_context(item.get("context")),
         commit=_text(item, "commit"),
         reverts_part=_texts(item, "reverts_part"),
+        command=_text(item, "command"),
     )
 
 

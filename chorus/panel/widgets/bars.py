@@ -55,7 +55,8 @@ class StatusLine(LinePane, can_focus=False):
 
     def show_error(self, error: ChorusError, command: str) -> None:
         text = "; ".join(line.strip() for line in str(error).splitlines())
-        self.show(f"{text} {error.hint}" if error.hint else text, "error", command)
+        end = "" if text.endswith((".", "!", "?")) else "."
+        self.show(f"{text}{end} {error.hint}" if error.hint else text, "error", command)
 
     def show_progress(self, progress: list[TaskProgress], link: str) -> None:
         self.progress, self.link = progress, link

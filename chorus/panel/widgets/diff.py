@@ -4,6 +4,7 @@ Only visible lines are rendered. Text is sanitized before anything else looks at
 thread once the diff is drawn, so that moving through the queue never waits for it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -27,6 +28,8 @@ MIN_NUMBERS_WIDTH = 60
 _SIGNS = {"added": ("+", "plus"), "removed": ("−", "minus"), "context": (" ", "muted")}
 # Columns scrolled by one press of left or right.
 SIDEWAYS_COLUMNS = 8
+# The lines above a diff, at this width.
+RenderHeading = Callable[[int], list[StyledLine]]
 
 
 @dataclass(slots=True)
@@ -168,21 +171,29 @@ class DiffView(LinePane):
     class Left(Message):
         """The user wants to go back to the queue."""
 
+    class TooNarrow(Message):
+        """The view is not wide enough for two columns of code."""
+
+        def __init__(self, needed: int, width: int) -> None:
+            super().__init__()
+            self.text = f"side by side needs {needed} columns; the diff has {width}"
+
     def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
         super().__init__(active_palette, id=id)
         self.document = DiffDocument(Patch(()))
         self.heading: list[StyledLine] = []
+        self._render_heading: RenderHeading = lambda _: []
         self.always_unified = False
         self.column_offset = 0
-        self._was_side_by_side = False
         self.cursor = 0  # the line that a note is written on, while the diff has the focus
 
     @property
     def side_by_side(self) -> bool:
         return self.size.width >= MIN_SIDE_BY_SIDE_WIDTH and not self.always_unified
 
-    def show(self, heading: list[StyledLine], patch: Patch | None = None) -> None:
-        self.heading = heading
+    def show(self, heading: RenderHeading, patch: Patch | None = None) -> None:
+        self._render_heading = heading
+        self.heading = heading(self._width())
         self.document = DiffDocument(patch or Patch(()))
         self.column_offset = 0
         self.cursor = 0
@@ -194,14 +205,22 @@ class DiffView(LinePane):
             document = self.document
             run_in_thread(partial(find_spans, document.patch, document.text), partial(self._colour, document))
 
-    def set_heading(self, heading: list[StyledLine]) -> None:
+    def set_heading(self, heading: RenderHeading) -> None:
         """Change the lines above the diff. The cursor stays on its line."""
+        self._render_heading = heading
+        self._draw_heading()
+
+    def _draw_heading(self) -> None:
+        lines = self._render_heading(self._width())
         if self.cursor >= len(self.heading):
-            self.cursor += len(heading) - len(self.heading)
-        self.heading = heading
+            self.cursor += len(lines) - len(self.heading)
+        self.heading = lines
         self.resize_lines()
         if self.has_focus:
             self.reveal(self.cursor)
+
+    def _width(self) -> int:
+        return self.size.width or self.app.size.width
 
     def line_count(self) -> int:
         return len(self.heading) + self.document.line_count(side_by_side=self.side_by_side)
@@ -253,6 +272,9 @@ class DiffView(LinePane):
         self.refresh()
 
     def action_switch(self) -> None:
+        if self.size.width < MIN_SIDE_BY_SIDE_WIDTH:
+            self.post_message(self.TooNarrow(MIN_SIDE_BY_SIDE_WIDTH, self.size.width))
+            return
         self.always_unified = not self.always_unified
         self.resize_lines()
 
@@ -260,9 +282,7 @@ class DiffView(LinePane):
         self.post_message(self.Left())
 
     def on_resize(self, event: Resize) -> None:
-        if self._was_side_by_side != self.side_by_side:
-            self._was_side_by_side = self.side_by_side
-            self.resize_lines()
+        self._draw_heading()
 
     def _colour(self, document: DiffDocument, spans: dict[int, Spans]) -> None:
         document.spans = spans

@@ -134,6 +134,12 @@ class TextPane(LinePane):
         self.resize_lines()
 
 
+def wrap_text(text: str, style: str, width: int, *, indent: int = 1) -> list[StyledLine]:
+    """One text as lines, each as far to the right as the first."""
+    rows = wrap(text, max(width - indent, 1))
+    return [([(" " * indent + row.rstrip(), style)], "") for row in rows]
+
+
 def wrap_pieces(pieces: Pieces, width: int) -> list[Pieces]:
     """Break one line into rows, at blanks. Each piece keeps its style."""
     text = "".join(text for text, _ in pieces)

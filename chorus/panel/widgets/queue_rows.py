@@ -80,6 +80,7 @@ class TurnRow:
     count: int
     open: int
     folded: bool
+    numbers: tuple[float, ...] = ()  # of the entries that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +165,7 @@ def _plan_turn(group: Group, entries: Iterator[LogEntry]) -> tuple[TurnRow | Non
         count=len(shown),
         open=sum(entry.open for entry in shown),
         folded=False,
+        numbers=tuple(entry.n for entry in shown),
     )
     return turn, list(map(ActionRow, shown))
 

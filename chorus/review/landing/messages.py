@@ -12,6 +12,7 @@ Chorus-Actions: toolu_01A, toolu_01B               leads from a line back to its
 Co-Authored-By: Claude <noreply@anthropic.com>     rebase or squash; the second line by setting
 """
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,9 @@ from chorus.text.sanitize import printable
 MAX_NAMED_FILES = 2
 # Of a quoted line, without its mark: 72 columns in all.
 WIDTH = 70
+
+# What a template is filled with.
+_FIELD = re.compile(r"\{(subject|request|actions)\}")
 
 GroupBy: TypeAlias = Literal["turn", "action", "all"]
 
@@ -108,9 +112,7 @@ def render_commit_message(
     quoted = [] if [_plain(r) for r in requests] == [_plain(subject)] else map(_quote, requests)
     done = dict.fromkeys(f"- {line}" for line in map(describe_action, group.entries) if line != subject)
     parts = {"subject": subject, "request": "\n>\n".join(quoted), "actions": "\n".join(done)}
-    text = settings.template
-    for name, part in parts.items():
-        text = text.replace(f"{{{name}}}", part)
+    text = _FIELD.sub(lambda field: parts[field[1]], settings.template)
     paragraphs = [paragraph.strip("\n") for paragraph in text.split("\n\n")]
     return "\n\n".join((*filter(str.strip, paragraphs), trailers)) + "\n"
 

@@ -88,12 +88,13 @@ def find_anchor(recorder: Recorder, note: Note) -> Anchor:
 def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range | None]]:
     """Yield each file an action changed, with the lines it changed as they are now, counted from 0.
 
-    None: the file is gone.
+    None: the file is gone. What is not text has no lines.
     """
     recorded = recorder.timeline.find_action(entry.within or entry.id or "")
     for edit in recorder.timeline.edits(recorded) if recorded is not None else ():
         before, after = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
-        found = hunks(before.data if before else b"", after.data if after else b"")
+        old, new = before.data if before else b"", after.data if after else b""
+        found = [] if b"\0" in old or b"\0" in new else hunks(old, new)
         span = range(found[0].after_start, found[-1].after_end) if found else range(0)
         assert recorded is not None
         path, data, lines = _follow(recorder, recorded, edit.path, span)

@@ -126,7 +126,8 @@ def describe(home: Home, prompt: PromptJson) -> tuple[str, str]:
     """The title and text of a notification, sanitized and never beginning with `-`."""
     common_dir = home.common_dir
     repository = common_dir.parent.name if common_dir.name == ".git" else common_dir.stem
-    text = f"{prompt.get('tool') or prompt['title']}: {summarize_prompt(prompt)}"
+    about = summarize_prompt(prompt, str(common_dir.parent))
+    text = f"{prompt.get('tool') or prompt['title']}: {about}"
     return f"Chorus: {_one_line(repository, MAX_NAME_LENGTH)}", _one_line(text, MAX_TEXT_LENGTH)
 
 

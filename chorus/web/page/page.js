@@ -59,7 +59,7 @@ async function request(path, body) {
   }
   const response = await fetch(path, options);
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error([answer.error || `error ${response.status}`, answer.hint].filter(Boolean).join(" "));
+  if (!response.ok) throw new Error([answer.error || `error ${response.status}`, answer.hint].filter(Boolean).join(". "));
   return answer;
 }
 
@@ -116,6 +116,7 @@ function lose(text) {
 // ---- What is shown
 
 function show(state) {
+  document.querySelector("main").hidden = false;
   readOnly = state.readOnly;
   byId("link").textContent = readOnly ? "read-only" : "live";
   byId("problem").hidden = !state.problem;
@@ -499,4 +500,6 @@ document.addEventListener("keydown", (event) => {
 
 byId("help-button").addEventListener("click", () => byId("help").showModal());
 
+// Another link opened in this tab differs only after its #, for which a browser does not load the page again.
+addEventListener("hashchange", () => { if (location.hash) location.reload(); });
 logIn().then(follow, (error) => lose(error.message));
