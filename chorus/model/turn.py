@@ -206,6 +206,11 @@ class TurnTable:
         if session is None or (record := self._turns.pop((session, old), None)) is None:
             return None
         record.turn = new
+        if (known := self._turns.get((session, new))) is not None:  # as another source shows it
+            record.message = record.message or known.message
+            record.messages += [message for message in known.messages if message not in record.messages]
+            record.used = {**known.used, **record.used}
+            record.started = min(record.started, known.started)
         self._turns[session, new] = record
         return record
 

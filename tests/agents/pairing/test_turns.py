@@ -465,6 +465,28 @@ def test_a_transcript_ends_the_turns_of_all_messages_sent_into_one() -> None:
     ]
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_turn_that_stream_and_transcript_show_without_a_hook_is_one(late: bool) -> None:
+    usage = {"input_tokens": 10, "output_tokens": 5}
+
+    def answers(source: Source, message: str, **more: Any) -> Event:
+        content = [{"type": "text", "text": "Hi."}]
+        value = {"id": message, "model": "m", "content": content, "stop_reason": "end_turn", "usage": usage}
+        return event_from(source, type="assistant", sessionId="s-1", isSidechain=False, message=value, **more)
+
+    old = [message_line("before", "p-0", uuid="u-0"), answers(TRANSCRIPT, "m-0")]
+    stream = [init(), answers(Source.STREAM, "m-1")]
+    transcript = [message_line("hello", "p-1", uuid="u-1"), answers(TRANSCRIPT, "m-1")]
+    ends = [result(usage=usage), *transcript] if late else [*transcript, result(usage=usage)]
+    table = TurnTable()
+    for outcome in run([*old, *stream, *ends]):
+        table.feed(outcome, time="")
+    assert [(one.turn, one.message, one.reason, one.tokens.output) for one in table.all()] == [
+        ("p-0", "before", None, 5),
+        ("p-1", "hello", "success", 5),
+    ]
+
+
 def test_a_result_fails_the_turns_of_all_messages_sent_into_one() -> None:
     events = [init(), writes("one", isReplay=True), *DELIVERED, result(is_error=True, result="no more")]
     table = TurnTable()

@@ -98,6 +98,8 @@ def count_answer(state: PairingState, event: Assistant, context: EventContext) -
     if not state.counted.add((session, context.source, message)):
         return None
     turn = state.turn_of(event, session)
+    if context.agent is None:
+        turn = state.join_answer(session, context.source, message, turn)
     return ModelAnswered(
         session.id, turn.id if turn else None, context.agent, message, event.model, read_tokens(event.usage)
     )

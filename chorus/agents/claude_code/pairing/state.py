@@ -66,6 +66,8 @@ class PairingState:
         self._boundaries: RecentKeys[str] = RecentKeys(MAX_BOUNDARIES)
         # Messages of the model by session and source.
         self.counted: RecentKeys[tuple[SessionContext, Source, str]] = RecentKeys(MAX_COUNTED)
+        # The turns of the model's messages, as the first source shows them.
+        self._answer_turns: LruDict[tuple[SessionContext, str], Turn] = LruDict(MAX_COUNTED)
         self._ended_tasks: RecentKeys[str] = RecentKeys(MAX_TASKS)
 
     def count(self, counter: Counter[str], kind: str) -> None:
@@ -92,6 +94,23 @@ class PairingState:
         started = self.calls.find(event.parent) if event.parent else None
         # A background sub-agent outlives the turn that started it, and still works for that turn.
         return started.turn if started else session.turns.current
+
+    def join_answer(
+        self, session: SessionContext, source: Source, message: str, turn: Turn | None
+    ) -> Turn | None:
+        """Join the turns in which a stream and a transcript show the same message of the model: they are one.
+
+        A stream may name neither its turns nor their messages.
+        """
+        if source is Source.TRANSCRIPT and session.transcript_prompt is not None:
+            turn = session.turns.of_prompt(session.transcript_prompt)
+        if turn is None:
+            return None
+        shown = self._answer_turns.setdefault((session, message), turn)
+        if shown.prompt is None and turn.prompt is not None and turn.id == turn.prompt:
+            session.turns.join(shown, turn.prompt)
+            return shown
+        return turn
 
     def remember_pending(self, event: Known, session: SessionContext, shown: ShownCall) -> None:
         """Remember a call from its PreToolUse: a permission request that follows is about it."""
