@@ -10,10 +10,9 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from chorus.agents import load_agent
 from chorus.agents.hook_spool import Spool
@@ -336,7 +335,7 @@ class Watcher:
     def _tmux_servers(self) -> set[Address]:
         return self.panes.servers()
 
-    async def _handle_http(self, request: HttpRequest, client_pid: int | None) -> dict[str, Any]:
+    async def _handle_http(self, request: HttpRequest, client_pid: int | None) -> Mapping[str, object]:
         return await self.mod.handle(request, client_pid)
 
     def _observe(self, outcomes: list[Outcome], source: str) -> None:

@@ -25,7 +25,7 @@ from chorus.web.answers import parse_page_answer
 from chorus.web.guard import Guard, address_of
 from chorus.web.links import BROWSER_SECONDS, Links
 from chorus.web.offers import Offers
-from chorus.web.shown import Json, shown_patch, shown_repositories
+from chorus.web.shown import shown_patch, shown_repositories
 
 PAGE = Path(__file__).parent / "page"
 FILES = {"/": "index.html", "/page.js": "page.js", "/page.css": "page.css", "/icon.svg": "icon.svg"}
@@ -198,7 +198,7 @@ class PageServer:
         about["answer"] = str(sent.get("decision"))
         try:
             arguments = parse_page_answer(offer.prompt, sent, by=f"web, browser {number}")
-            done = mapping(await self._inbox.request(offer.repository, "answer", cast(Json, arguments)))
+            done = mapping(await self._inbox.request(offer.repository, "answer", arguments))
         except ChorusError as error:
             self._offers.renew(offer)
             self._changed()
@@ -217,7 +217,7 @@ class PageServer:
         return JSONResponse({"lines": shown_patch(cast(ActionJson, found))})
 
     async def _review(self, request: Request, number: int) -> Response:
-        """Keep or revert an action, or take that back."""
+        """Keep or revert an action, or undo that."""
         sent = await self._read_change(request)
         do, key, action = sent.get("do"), sent.get("repository"), sent.get("id")
         if do not in REVIEWS or not isinstance(key, str) or not isinstance(action, str):

@@ -6,7 +6,7 @@ text from the prompt itself.
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 from chorus.model.api.json_api import ActionJson, InboxRepositoryJson, LogEntryJson, PromptJson, SessionJson
 from chorus.model.prompt import NOT_RECOGNISED, split_body, without_root
@@ -28,21 +28,96 @@ SEPARATOR = "╌"
 # A row of a diff as the client draws it: a number, then the sign.
 _NUMBERED_LINE = re.compile(r" *\d+ ([ +-])")
 
-Json = dict[str, Any]
+# A kind and a line: `+`, `-`, `@` (a hunk's head), `=` (a file's head, words about a command) or a blank.
+KindAndLine: TypeAlias = list[str]
+
+
+class ShownOption(TypedDict):
+    label: str
+    meaning: str
+    digit: str
+    text: bool  # it takes a text
+
+
+class ShownChoice(TypedDict):
+    label: str
+    description: str
+
+
+class ShownQuestion(TypedDict):
+    heading: str
+    question: str
+    several: bool
+    choices: list[ShownChoice]
+
+
+class ShownPrompt(TypedDict):
+    id: str
+    title: str
+    question: str
+    path: str | None
+    session: str
+    since: str
+    unknown: bool
+    warning: str | None  # why it cannot be approved here
+    lines: list[KindAndLine]
+    options: list[ShownOption]
+    questions: list[ShownQuestion] | None
+
+
+class OfferedPrompt(ShownPrompt):
+    offer: str | None  # what an answer names; None: the page is read-only
+
+
+class ShownAction(TypedDict):
+    id: str | None
+    n: int | None
+    tool: str
+    path: str
+    more: int  # files
+    summary: str
+    time: str
+    added: int | None
+    removed: int | None
+    message: str
+
+
+class ShownSession(TypedDict):
+    name: str
+    state: str
+    label: str
+    pane: str
+    model: str
+    cost: float | None
+    error: str
+
+
+class ShownRepository(TypedDict):
+    key: str
+    name: str
+    path: str
+    state: str
+    problem: str | None
+    prompts: list[OfferedPrompt]
+    sessions: list[ShownSession]
+    open: int
+    actions: list[ShownAction]
 
 
 def shown_repositories(
     repositories: Mapping[str, InboxRepositoryJson], offers: Offers, *, read_only: bool
-) -> list[Json]:
+) -> list[ShownRepository]:
     return [
         _shown_repository(key, repository, offers, read_only=read_only)
         for key, repository in repositories.items()
     ]
 
 
-def _shown_repository(key: str, repository: InboxRepositoryJson, offers: Offers, *, read_only: bool) -> Json:
+def _shown_repository(
+    key: str, repository: InboxRepositoryJson, offers: Offers, *, read_only: bool
+) -> ShownRepository:
     titles = {session["id"]: _session_name(session) for session in repository["sessions"]}
-    prompts = []
+    prompts: list[OfferedPrompt] = []
     for prompt in repository["prompts"]:
         offer = None if read_only else offers.find(key, prompt["id"])
         prompts.append({**shown_prompt(prompt, titles, repository["path"]), "offer": offer})
@@ -71,7 +146,7 @@ def why_not_approved(prompt: PromptJson) -> str | None:
     return None
 
 
-def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> Json:
+def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> ShownPrompt:
     """`root`: the work tree of the repository."""
     parsed = parse_prompt(prompt)
     assert parsed is not None  # it has an id
@@ -84,7 +159,6 @@ def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> Js
         "since": sanitize(parsed.since),
         "unknown": parsed.kind in UNKNOWN_KINDS,
         "warning": why_not_approved(prompt),
-        # Pairs of a kind and a line: `+`, `-`, `=` (words about the command) or a blank.
         "lines": _signed_lines(
             parsed.body.strip("\n"),
             is_diff=parsed.tool in EDIT_TOOLS,
@@ -105,7 +179,7 @@ def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> Js
     }
 
 
-def shown_questions(prompt: PromptJson) -> list[Json] | None:
+def shown_questions(prompt: PromptJson) -> list[ShownQuestion] | None:
     """The questions of a prompt with all choices; None if it is no question, or they are not known."""
     questions = read_questions(prompt)
     if questions is None:
@@ -127,7 +201,7 @@ def shown_questions(prompt: PromptJson) -> list[Json] | None:
     ]
 
 
-def read_questions(prompt: PromptJson) -> list[Json] | None:
+def read_questions(prompt: PromptJson) -> list[dict[str, Any]] | None:
     """The questions of a prompt in the client's own words; None if it is no question, or of another form."""
     questions = (prompt.get("input") or {}).get("questions")
     if prompt["kind"] != "question" or not isinstance(questions, list) or not questions:
@@ -143,7 +217,7 @@ def read_questions(prompt: PromptJson) -> list[Json] | None:
     return questions
 
 
-def shown_action(action: LogEntryJson) -> Json:
+def shown_action(action: LogEntryJson) -> ShownAction:
     paths = action.get("paths") or []
     return {
         "id": action["id"],
@@ -159,10 +233,9 @@ def shown_action(action: LogEntryJson) -> Json:
     }
 
 
-def shown_patch(action: ActionJson) -> list[list[str]]:
-    """The patch as pairs of a kind and a line: `+`, `-`, `@` (a hunk's head), `=` (a file's) or a blank."""
+def shown_patch(action: ActionJson) -> list[KindAndLine]:
     lines = sanitize_lines(action["patch"].removesuffix("\n"), max_lines=MAX_PATCH_LINES)
-    shown: list[list[str]] = []
+    shown: list[KindAndLine] = []
     in_hunk = False
     for line in lines:
         if line.startswith("diff "):
@@ -173,7 +246,7 @@ def shown_patch(action: ActionJson) -> list[list[str]]:
     return shown
 
 
-def _signed_lines(body: str, *, is_diff: bool, drawn: bool, framed: bool, root: str) -> list[list[str]]:
+def _signed_lines(body: str, *, is_diff: bool, drawn: bool, framed: bool, root: str) -> list[KindAndLine]:
     """`drawn`: by the client, with rules around the command; `framed`: by Chorus, between separators.
 
     The text of a call itself is shown as it is.
@@ -211,7 +284,7 @@ def _sign(line: str, column: int) -> str:
     return sign if sign in ("+", "-") else " "
 
 
-def _shown_session(session: SessionJson) -> Json:
+def _shown_session(session: SessionJson) -> ShownSession:
     return {
         "name": _session_name(session),
         "state": sanitize(session["state"]),

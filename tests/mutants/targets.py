@@ -56,7 +56,7 @@ TARGETS: dict[str, dict[str, tuple[str, ...]]] = {
         "watcher/sources/outside_changes.py": RUNNING,
         "watcher/sources/pipeline.py": RUNNING,
         "watcher/tasks.py": (),
-        "watcher/work_trees.py": RUNNING,
+        "watcher/work_trees.py": ("tests/watcher/test_work_trees.py", *RUNNING),
     },
     "policy": {
         "policy/command_verdict.py": (),
@@ -66,5 +66,56 @@ TARGETS: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 
-# Mutants that change nothing anybody could see: module, line, operator, with the reason.
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+# Kinds of mutants that change nothing anybody could see: operator and pattern of the line, with the reason.
+EQUIVALENT_KINDS: dict[tuple[str, str], str] = {
+    ("core/NumberReplacer", r"[A-Z_]+ = [\d_.*/ ]+(#.*)?"): "a limit, whose exact value is a choice",
+    ("core/ReplaceTrueWithFalse", r".*strict=True.*"): "the lengths are the same in any case",
+    ("core/ReplaceComparisonOperator_Is_Eq", r".*"): "of what is compared with `is` there is one object each",
+    ("core/ReplaceComparisonOperator_IsNot_NotEq", r".*"): "as above",
+}
+# Single ones: module, line, operator, with the reason.
+EQUIVALENT: dict[tuple[str, str, str], str] = {
+    ("history/disk_changes/attribution.py", "if len(calls) > 1:", "core/ReplaceComparisonOperator_Gt_GtE"): (
+        "of one call the likely owner is that call"
+    ),
+    (
+        "changes/diff.py",
+        "done, step = 0, 64",
+        "core/NumberReplacer",
+    ): "the length of the first slice compared",
+    (
+        "history/disk_changes/head_moves.py",
+        'old, new, *_ = *head.split(" ", 2), "", ""',
+        "core/NumberReplacer",
+    ): "what follows the second word is not used",
+    (
+        "history/timeline/file_lines.py",
+        "if known is None or known.start != start or known.first != self._timeline.records[0].oid:",
+        "core/ReplaceComparisonOperator_NotEq_IsNot",
+    ): "what is not found in the cache is computed again",
+    (
+        "history/timeline/file_lines.py",
+        "if len(self._followed) > MAX_FILES:",
+        "core/AddNot",
+    ): "as above",
+    (
+        "review/landing/selection.py",
+        "made = workspace.store.read_commit(chosen[0].commit)",
+        "core/NumberReplacer",
+    ): "there is exactly one",
+    (
+        "review/landing/selection.py",
+        'if (not turns or entry.turn in turns) and (not request.kept or entry.status == "kept")',
+        "core/ReplaceComparisonOperator_Eq_GtE",
+    ): "what is not landed is committed or kept",
+    (
+        "watcher/work_trees.py",
+        "self.was_rewound: Callable[[Path], bool] = lambda path: False",
+        "core/ReplaceFalseWithTrue",
+    ): "the watcher replaces it at once",
+    (
+        "watcher/work_trees.py",
+        "if tree is not None and stamp is not None:",
+        "core/AddNot",
+    ): "what is not found in the cache is looked up again",
+}

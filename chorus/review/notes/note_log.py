@@ -6,9 +6,13 @@ line that a crash truncated, or that a newer version wrote, is skipped.
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias
+
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from chorus.model.api.json_api import NoteState
 from chorus.model.json_lines import parse_json_lines
@@ -17,6 +21,37 @@ from chorus.system.files.private_files import append_line, make_private
 
 FILE_NAME = "review-notes.jsonl"
 FORMAT = 1
+
+
+class _Line(TypedDict):
+    v: NotRequired[int]
+    n: int
+
+
+class _NoteLine(_Line):
+    kind: Literal["note"]
+    action: str
+    path: str | None
+    line: int | None
+    span: tuple[int, int]
+    text: str
+    written: list[str]
+    time: str
+
+
+class _SentLine(_Line):
+    kind: Literal["sent"]
+    time: str
+    after: int
+    lines: list[str]
+
+
+class _StateLine(_Line):
+    kind: Literal["addressed", "dropped"]
+
+
+_AnyLine: TypeAlias = Annotated[_NoteLine | _SentLine | _StateLine, Field(discriminator="kind")]
+_LINE: TypeAdapter[_NoteLine | _SentLine | _StateLine] = TypeAdapter(_AnyLine)
 
 
 @dataclass(slots=True)
@@ -49,16 +84,14 @@ class NoteLog:
     def read(self) -> dict[int, Note]:
         """Read the notes that were not dropped, by number."""
         notes: dict[int, Note] = {}
-        for line in self._lines():
-            try:
-                _apply(line, notes)
-            except (KeyError, TypeError, ValueError):
-                continue  # of another version
+        for value in self._values():
+            with suppress(ValidationError, KeyError):  # of another version, or about a note of one
+                _apply(_LINE.validate_python(value), notes)
         return notes
 
     def last_number(self) -> int:
         """The highest number used so far: the number of a dropped note is not used again."""
-        return max((line["n"] for line in self._lines() if isinstance(line.get("n"), int)), default=0)
+        return max((value["n"] for value in self._values() if isinstance(value.get("n"), int)), default=0)
 
     def add(self, note: Note) -> None:
         self._append({
@@ -75,34 +108,32 @@ class NoteLog:
     def drop(self, n: int) -> None:
         self._append({"kind": "dropped", "n": n})
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
+    def _values(self) -> Iterator[dict[str, Any]]:
         try:
             data = self._path.read_bytes()
         except FileNotFoundError:
             return
-        yield from (line for line in parse_json_lines(data.splitlines()) if line.get("v") == FORMAT)
+        yield from (value for value in parse_json_lines(data.splitlines()) if value.get("v") == FORMAT)
 
-    def _append(self, line: dict[str, Any]) -> None:
+    def _append(self, line: _NoteLine | _SentLine | _StateLine) -> None:
         data = json.dumps({"v": FORMAT, **line}).encode() + b"\n"
         with translate_write_errors(str(self._path)):
             make_private(self._path.parent)
             append_line(self._path, data)
 
 
-def _apply(line: dict[str, Any], notes: dict[int, Note]) -> None:
+def _apply(line: _NoteLine | _SentLine | _StateLine, notes: dict[int, Note]) -> None:
     n = line["n"]
-    match line.get("kind"):
-        case "note":
-            first, last = line["span"]
-            notes[n] = Note(
-                int(n), str(line["action"]), line["path"], line["line"], (int(first), int(last)),
-                str(line["text"]), list(line["written"]), str(line["time"]),
-            )  # fmt: skip
-        case "sent":
-            note = notes[n]
-            note.state, note.sent, note.sent_after = "sent", str(line["time"]), int(line["after"])
-            note.sent_lines = list(line["lines"])
-        case "addressed":
-            notes[n].state = "addressed"
-        case "dropped":
-            notes.pop(n, None)
+    if line["kind"] == "note":
+        notes[n] = Note(
+            n, line["action"], line["path"], line["line"], line["span"], line["text"], line["written"],
+            line["time"],
+        )  # fmt: skip
+    elif line["kind"] == "sent":
+        note = notes[n]
+        note.state, note.sent, note.sent_after = "sent", line["time"], line["after"]
+        note.sent_lines = line["lines"]
+    elif line["kind"] == "addressed":
+        notes[n].state = "addressed"
+    else:
+        notes.pop(n, None)

@@ -7,7 +7,7 @@ are touched.
 
 import uuid
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from chorus.errors import ChorusError, NotFound
 from chorus.history.recorder import Recorder
@@ -135,18 +135,29 @@ def _write_blob(recorder: Recorder, content: Content | None) -> TreeEntry | None
     return TreeEntry(content.mode, Oid(recorder.workspace.store.write_blob(content.data)))
 
 
-def _record_json(record: RevertRecord) -> dict[str, object]:
+class _RecordJson(TypedDict):
+    """A revert that is under way, as it is on disk until it is done."""
+
+    id: str
+    lane_of: str
+    said: str
+    reverts: list[str]
+    reverts_part: NotRequired[list[str]]
+    edits: list[str]
+
+
+def _record_json(record: RevertRecord) -> _RecordJson:
     return {
         "id": record.id,
         "lane_of": record.lane_of,
         "said": record.summary,
-        "reverts": record.reverts,
-        "reverts_part": record.reverts_part,
+        "reverts": list(record.reverts),
+        "reverts_part": list(record.reverts_part),
         "edits": [render_edit(edit) for edit in record.edits],
     }
 
 
-def _parse_record(values: dict[str, Any]) -> RevertRecord:
+def _parse_record(values: _RecordJson) -> RevertRecord:
     edits = tuple(parse_edit(edit) for edit in values["edits"])
     return RevertRecord(
         ToolUseId(values["id"]),

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from chorus.agents.interface import DocumentFilter, Events, Source
 from chorus.errors import ChorusError, NotFound
@@ -71,8 +71,18 @@ class CaptureFile:
             file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_READ_BYTES))
             return file.read()
 
+    def as_saved(self) -> "_SavedCapture":
+        return {"path": str(self.path), "cwd": self.cwd, "widths": list(self.widths), "since": self.since}
+
     def as_json(self) -> CaptureJson:
         return {"capture": str(self.path), "events": self.events, "sessions": sorted(self.sessions)}
+
+
+class _SavedCapture(TypedDict):
+    path: str
+    cwd: str
+    widths: list[int]
+    since: float
 
 
 @dataclass(slots=True)
@@ -86,7 +96,7 @@ class CaptureFiles:
 
     async def restore(self) -> None:
         """Follow the files of a watcher that was killed."""
-        saved: list[dict[str, Any]] = []
+        saved: list[_SavedCapture] = []
         with suppress(OSError, ValueError):
             saved = json.loads(self.file.read_bytes())
         for one in saved:
@@ -94,13 +104,7 @@ class CaptureFiles:
                 await self.follow(Path(one["path"]), one["cwd"], one["widths"], since=one["since"])
 
     def save(self) -> None:
-        save_json(
-            self.file,
-            [
-                {"path": str(one.path), "cwd": one.cwd, "widths": list(one.widths), "since": one.since}
-                for one in self.all.values()
-            ],
-        )
+        save_json(self.file, [one.as_saved() for one in self.all.values()])
 
     def forget(self) -> None:
         """Stop following all files, permanently."""

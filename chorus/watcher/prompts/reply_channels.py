@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import HeldHook
@@ -74,6 +74,13 @@ class HookChannel:
         self.held.close()
 
 
+class PollReply(TypedDict):
+    """What the mod reads when it asks about a prompt: the client's decision, or to ask again."""
+
+    decision: NotRequired[dict[str, Any]]
+    again: NotRequired[bool]
+
+
 class ModChannel:
     """A permission request that the mod holds inside the client, and asks about in polls.
 
@@ -111,7 +118,7 @@ class ModChannel:
         self._closed = True
         self._changed.set()
 
-    async def poll(self) -> dict[str, Any]:
+    async def poll(self) -> PollReply:
         """Wait for the answer during one poll. If there is none, tell the mod whether to poll again."""
         self._polls += 1
         try:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -51,7 +52,7 @@ async def read_http(line: bytes, reader: asyncio.StreamReader) -> HttpRequest:
     return HttpRequest(line.split(b" ")[1].decode("ascii", "replace"), value)
 
 
-def render_http(value: dict[str, Any]) -> bytes:
+def render_http(value: Mapping[str, object]) -> bytes:
     body = orjson.dumps(value)
     return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
         len(body),

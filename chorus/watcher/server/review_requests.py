@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from chorus.errors import UsageError
 from chorus.history.log.entry import LogEntry
@@ -144,9 +144,10 @@ class ReviewRequests:
         return [lane for recorder in readers.values() for lane in recorder.log.lanes()]
 
     async def log(self, arguments: LogArguments) -> list[LogEntryJson]:
-        wanted: dict[str, Any] = {**arguments}
-        readers, current = self._readers(wanted.pop("cwd", None), here=wanted.pop("here", False))
-        log_filter = LogFilter(**wanted)
+        readers, current = self._readers(arguments.get("cwd"), here=arguments.get("here", False))
+        log_filter = LogFilter(
+            **{name: arguments[name] for name in LogFilter._fields if name in arguments}  # type: ignore[literal-required]  # all are of LogSelection
+        )
         here = readers[current].workspace.repository.work_tree
 
         def select(recorder: Recorder) -> list[LogEntryJson]:

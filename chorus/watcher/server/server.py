@@ -27,7 +27,7 @@ from chorus.wire.protocol import MAX_LINE_BYTES, VERSION, Request, encode, parse
 
 Handle = Callable[[Request], Awaitable[object]]
 # Handles a request of the mod, made by the process with that id.
-HandleHttp = Callable[[HttpRequest, int | None], Awaitable[dict[str, Any]]]
+HandleHttp = Callable[[HttpRequest, int | None], Awaitable[Mapping[str, object]]]
 
 # A subscriber that does not read is disconnected when this much waits for it.
 MAX_BACKLOG_BYTES = 8 * 2**20

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from chorus.agents.interface import Events, Source
 from chorus.history.log.filter import LogFilter
@@ -21,7 +21,7 @@ from chorus.model.ids import PaneId, SessionId
 from chorus.model.review_state import is_open
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.prompts.permission_requests import PermissionRequests
-from chorus.watcher.prompts.reply_channels import ModChannel
+from chorus.watcher.prompts.reply_channels import ModChannel, PollReply
 from chorus.watcher.server.http_exchange import HttpRequest
 from chorus.watcher.sources.mod_fallback import ModFallback
 from chorus.watcher.sources.pipeline import Pipeline
@@ -34,6 +34,31 @@ log = logging.getLogger("chorus.watcher")
 # What the pane in the client's window shows.
 MAX_LISTED = 12
 MAX_TEXT_LENGTH = 60
+
+
+class ListedAction(TypedDict):
+    """One row of the pane in the client's window."""
+
+    n: int | None
+    id: str | None
+    text: str
+    status: str
+    open: bool
+
+
+class OpenActions(TypedDict):
+    open: int
+    actions: list[ListedAction]
+
+
+class ReportReply(TypedDict):
+    number: NotRequired[int]  # of the action that the call became
+    notice: NotRequired[str]  # for the model
+    alone: NotRequired[bool]  # the next edit need not be reported before it ends
+    request: NotRequired[int]  # the prompt about which the mod is to ask
+
+
+ModReply = ReportReply | OpenActions | PollReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +75,12 @@ class ModSource:
     _held: dict[int, ModChannel] = field(default_factory=dict)
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
 
-    async def handle(self, request: HttpRequest, client_pid: int | None) -> dict[str, Any]:
+    async def handle(self, request: HttpRequest, client_pid: int | None) -> ModReply:
         if request.path == "/report":
             return await self._take(request.value, client_pid)
         if request.path == "/answer":
             channel = self._held.get(request.value.get("request", 0))
-            reply = await channel.poll() if channel is not None else {}
+            reply = await channel.poll() if channel is not None else PollReply()
             if channel is not None and not reply.get("again"):
                 self._held.pop(request.value["request"], None)
             return reply
@@ -64,7 +89,7 @@ class ModSource:
         log.warning("the mod asks for %s, which this version does not have", request.path)
         return {}
 
-    def _describe_open(self, cwd: object) -> dict[str, Any]:
+    def _describe_open(self, cwd: object) -> OpenActions:
         """Count the open actions of the work tree, and list the newest actions, newest first."""
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
         if tree is None:
@@ -98,7 +123,7 @@ class ModSource:
             if other.state != "gone" and other.id != session
         )
 
-    async def _take(self, report: Mapping[str, Any], client_pid: int | None) -> dict[str, Any]:
+    async def _take(self, report: Mapping[str, Any], client_pid: int | None) -> ReportReply:
         value = self.events.read_report(report)
         if value is None:
             return {}
@@ -129,7 +154,7 @@ class ModSource:
                 return {}
             raise
         self.trees.publish_changes()
-        reply: dict[str, Any] = {}
+        reply: ReportReply = {}
         if report.get("event") == "after" and isinstance(call, str):
             number = self._number_of(call, value.get("cwd"))
             if number is not None:
@@ -148,8 +173,7 @@ class ModSource:
         return reply
 
 
-def _describe_action(entry: LogEntryJson) -> dict[str, Any]:
-    """One row of the pane in the client's window."""
+def _describe_action(entry: LogEntryJson) -> ListedAction:
     paths = entry["paths"] or [f"{entry['files']} files"]
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     waits = is_open(entry["status"], entry["tool"], entry["reverts"], entry["within"], landed=entry["landed"])

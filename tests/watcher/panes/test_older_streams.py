@@ -47,6 +47,9 @@ EARLIER = [
 ]
 
 
+EDITS = [("committed", [f"sub/{name}.txt"]) for name in ("first", "second", "third")]
+
+
 @pytest.fixture
 def pane(client_double: ClientDouble, terminal: Terminal, tmp_path: Path, home: Home) -> Pane:
     """A watched shell in the repository that shows the events of an earlier client."""
@@ -78,6 +81,13 @@ def recorded(home: Home, project: Path) -> list[tuple[str, list[str]]]:
     return [(entry["status"], entry["paths"]) for entry in entries if entry["paths"]]
 
 
+def expect_third_edit(home: Home, project: Path) -> None:
+    """Let the client go on, and wait until all three edits are recorded."""
+    (project / "sub" / "gate").touch()
+    wait_for(lambda: EDITS[2] in recorded(home, project), what="the third edit", seconds=SECONDS)
+    assert [one for one in recorded(home, project) if one[1] != ["sub/gate"]] == EDITS
+
+
 def sessions(home: Home) -> dict[str, tuple[str, str | None, str | None]]:
     with connect(home) as watcher:
         found = watcher.ask("status")["sessions"]
@@ -90,10 +100,7 @@ def test_edits_are_committed_in_the_directory_of_the_client_from_its_first_momen
     sub = client_double.project / "sub"
     watch(home, terminal, pane)
     start_client(pane, tmp_path)
-    committed = [("committed", [f"sub/{name}.txt"]) for name in ("first", "second", "third")]
-    wait_for(
-        lambda: recorded(home, client_double.project) == committed[:2], what="two edits", seconds=SECONDS
-    )
+    wait_for(lambda: recorded(home, client_double.project) == EDITS[:2], what="two edits", seconds=SECONDS)
     with connect(home) as watcher:
         (source,) = [one["source"] for one in watcher.ask("status")["sessions"] if one["id"] == SESSION]
     assert source == "pipe"
@@ -101,7 +108,7 @@ def test_edits_are_committed_in_the_directory_of_the_client_from_its_first_momen
     assert (state != "gone", cwd, place) == (True, str(sub), pane.id)
     (sub / "gate").touch()
     wait_for(lambda: sessions(home)[SESSION][0] == "gone", what="it ended", seconds=SECONDS)
-    assert [one for one in recorded(home, client_double.project) if one[1] != ["sub/gate"]] == committed
+    assert [one for one in recorded(home, client_double.project) if one[1] != ["sub/gate"]] == EDITS
 
 
 def test_a_pane_piped_elsewhere_is_read_from_its_screen_and_status_says_so(
@@ -111,10 +118,7 @@ def test_a_pane_piped_elsewhere_is_read_from_its_screen_and_status_says_so(
     terminal.tmux("pipe-pane", "-t", pane.id, f"cat > {theirs}")
     watch(home, terminal, pane)
     start_client(pane, tmp_path)
-    committed = [("committed", [f"sub/{name}.txt"]) for name in ("first", "second", "third")]
-    wait_for(
-        lambda: recorded(home, client_double.project) == committed[:2], what="two edits", seconds=SECONDS
-    )
+    wait_for(lambda: recorded(home, client_double.project) == EDITS[:2], what="two edits", seconds=SECONDS)
     with connect(home) as watcher:
         status = watcher.ask("status")
     assert {one["id"]: one["from_screen"] for one in status["sessions"]} == {SESSION: True, "earlier": False}
@@ -124,13 +128,7 @@ def test_a_pane_piped_elsewhere_is_read_from_its_screen_and_status_says_so(
     }
     text = "\n".join(render(status, ended=False))
     assert f"in pane {pane.id} (piped elsewhere, read from its screen)" in text
-    (client_double.project / "sub" / "gate").touch()
-    wait_for(
-        lambda: ("committed", ["sub/third.txt"]) in recorded(home, client_double.project),
-        what="the third edit",
-        seconds=SECONDS,
-    )
-    assert [one for one in recorded(home, client_double.project) if one[1] != ["sub/gate"]] == committed
+    expect_third_edit(home, client_double.project)
     wait_for(lambda: "stopReason" in theirs.read_text(), what="their pipe goes on", seconds=SECONDS)
 
 
@@ -139,19 +137,10 @@ def test_a_pipe_that_another_program_takes_later_loses_nothing(
 ) -> None:
     watch(home, terminal, pane)
     start_client(pane, tmp_path)
-    committed = [("committed", [f"sub/{name}.txt"]) for name in ("first", "second", "third")]
-    wait_for(
-        lambda: recorded(home, client_double.project) == committed[:2], what="two edits", seconds=SECONDS
-    )
+    wait_for(lambda: recorded(home, client_double.project) == EDITS[:2], what="two edits", seconds=SECONDS)
     theirs = tmp_path / "theirs"
     terminal.tmux("pipe-pane", "-t", pane.id, f"cat > {theirs}")
-    (client_double.project / "sub" / "gate").touch()
-    wait_for(
-        lambda: ("committed", ["sub/third.txt"]) in recorded(home, client_double.project),
-        what="the third edit",
-        seconds=SECONDS,
-    )
-    assert [one for one in recorded(home, client_double.project) if one[1] != ["sub/gate"]] == committed
+    expect_third_edit(home, client_double.project)
     wait_for(lambda: "stopReason" in theirs.read_text(), what="their pipe goes on", seconds=SECONDS)
 
 

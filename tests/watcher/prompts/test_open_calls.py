@@ -6,9 +6,9 @@ import pytest
 
 from chorus.agents.claude_code.adapter import AGENT
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.model.action import Call, WriteScope
+from chorus.model.action import Action, Call, WriteScope
 from chorus.model.ids import SessionId, ToolUseId
-from chorus.model.outcomes import CallOpened
+from chorus.model.outcomes import ActionClosed, CallOpened
 from chorus.model.prompt import Prompt
 from chorus.watcher.prompts.open_calls import OpenCalls
 from tests.screens import screen_text, shipped_rules
@@ -67,3 +67,17 @@ def test_only_a_later_call_makes_it_another_prompt(time: str, again: bool) -> No
 
     since = "2026-01-02T00:00:00Z"
     assert OpenCalls(AGENT.prompts).is_asked_again(CallOpened(call), prompt, SESSION, since) is again
+
+
+@pytest.mark.parametrize(("session", "again"), [("one", True), ("another", False), ("z", False)])
+def test_the_end_of_a_call_of_another_session_does_not_make_it_another_prompt(
+    session: str, again: bool
+) -> None:
+    given = questions("Which features?", "Which language?")
+    calls = open_calls(given, given)
+    ended = Action(
+        ToolUseId("t9"), "AskUserQuestion", given, "succeeded", SessionId(session), None, None, (),
+        WriteScope.NOTHING, None, None, None, None,
+    )  # fmt: skip
+    since = "2026-01-02T00:00:00Z"
+    assert calls.is_asked_again(ActionClosed(ended), shown(TWO_QUESTIONS), SESSION, since) is again

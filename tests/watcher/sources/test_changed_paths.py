@@ -95,3 +95,16 @@ async def test_paths_written_before_a_time_are_taken_and_none_for_an_invalid_tim
     await hints.settle()
 
     assert set(hints.take_until(until).reported) == taken
+
+
+@needs_order
+async def test_a_file_that_is_gone_was_not_written_before_a_call(hints: ChangedPaths) -> None:
+    kept, gone = hints.root / "src/kept", hints.root / "src/gone"
+    for path in (kept, gone):
+        path.touch()
+        os.utime(path, (1, 1))
+    await hints.settle()
+    gone.unlink()
+    await hints.settle()
+    assert set(hints.take_until("2026-01-01T00:00:00Z").reported) == {"src/kept"}
+    assert "src/gone" in hints.take().reported
