@@ -58,7 +58,10 @@ def home(repo: UserRepo) -> Home:
 def start(home: Home, hang: str, seconds: float) -> "subprocess.Popen[bytes]":
     home.root.mkdir(mode=0o700)
     text = HANGING.format(hang=hang, seconds=seconds)
-    return subprocess.Popen([sys.executable, "-c", text, str(home.common_dir)])
+    process = subprocess.Popen([sys.executable, "-c", text, str(home.common_dir)])
+    # Whoever connects before would start another one.
+    wait_for(lambda: is_locked(home), what="it holds the lock", seconds=60)
+    return process
 
 
 def wait_for_end(process: "subprocess.Popen[bytes]", home: Home) -> None:
