@@ -3,6 +3,8 @@
 Steps are measured in processor time of the loop's thread, so that a busy machine changes nothing.
 """
 
+import asyncio
+import gc
 import json
 import os
 import threading
@@ -267,6 +269,16 @@ def test_status_is_answered_while_much_is_recorded(
             assert connection.ask("status")["open"] == 0
     with watcher.connect() as connection:
         wait_for(lambda: connection.ask("log", cwd=str(watcher.project), outside=True), seconds=60)
+
+
+def test_no_garbage_is_collected_during_work_beside_the_loop(repo: UserRepo) -> None:
+    """A full collection of what a large plan holds stops all threads, and so the loop."""
+
+    async def work() -> bool:
+        return await RecorderPool().use(repo.path, lambda _: gc.isenabled())
+
+    assert not asyncio.run(work())
+    assert gc.isenabled()
 
 
 def test_the_revert_of_a_lane_beside_the_loop_is_complete(
