@@ -12,6 +12,7 @@ from chorus.changes.diff import hunks
 from chorus.model.action import Action
 from chorus.model.commits.commit_message import SUBJECT_LENGTH, shorten
 from chorus.model.commits.commit_subject import change_phrase, without_full_stop
+from chorus.model.review_state import REVERT_TOOL
 from chorus.model.tools import COMMAND_KEY
 from chorus.text.sanitize import printable
 
@@ -70,6 +71,8 @@ def summarise(action: Action, files: Sequence[FileChange]) -> str:
     if action.status == "failed" and action.failure:
         why = shorten(action.failure, MAX_REASON_LENGTH)
         return f"{shorten(_tool_and_files(action, files), SUBJECT_LENGTH - len(why) - 2)}: {why}"
+    if action.tool == REVERT_TOOL and action.lead_text:
+        return shorten(action.lead_text)  # Chorus's own words, which may quote code
     return first_words(action.lead_text) or shorten(_tool_and_files(action, files))
 
 

@@ -37,6 +37,12 @@ def test_the_assistants_words_come_first() -> None:
     )
 
 
+def test_the_summary_of_a_revert_keeps_the_code_it_quotes() -> None:
+    quoted = "Revert 9: Edit cart.py: return price * (1 - `x`)"
+    assert summarise(action("Revert", quoted), [APP]) == quoted
+    assert summarise(action("Edit", quoted), [APP]) != quoted
+
+
 @pytest.mark.parametrize(
     ("lead_text", "words"),
     [(None, None), ("", None), ("...", None), ("\n## Now the tests\n", "Now the tests"), ("- `x`", "x")],

@@ -7,8 +7,10 @@ import pytest
 from chorus.history import records
 from chorus.history.recorder import Recorder
 from chorus.model.api.json_api import RevertJson
+from chorus.model.ids import ToolUseId
 from chorus.review.operations import Selection, redo, revert
 from chorus.review.revert.notice_text import MAX_LISTED, render_notices
+from chorus.review.revert.plan import RevertConflict
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
@@ -69,3 +71,16 @@ def test_a_long_list_is_shortened(
     made = agent.bash(change)
     text = notice_text(agent.recorder, revert(agent.recorder, Selection([str(made.n)])))
     assert "- and 5 more\n" in text
+
+
+def test_reverts_conflicts_and_notices_use_words_of_the_agent_that_came_late(agent: Agent) -> None:
+    recorder = agent.recorder
+    first = agent.edit("app.py", b"x = 9\n")
+    second = agent.edit("app.py", b"x = 8\n")
+    recorder.set_summary(ToolUseId(first.id or ""), "Raise x.")
+    recorder.set_summary(ToolUseId(second.id or ""), "Lower x again.")
+    with pytest.raises(RevertConflict, match=r"action 2 \(Lower x again\)"):
+        revert(recorder, Selection([str(first.n)]))
+    done = revert(recorder, Selection([str(second.n)]))
+    assert recorder.entries()[-1].summary == "Revert 2: Lower x again"
+    assert "- Lower x again\n" in notice_text(recorder, done)

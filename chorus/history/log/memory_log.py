@@ -109,6 +109,10 @@ class MemoryLog:
         """The actions that were reverted when the entries were last read."""
         return self._follower.reverted
 
+    def summary_of(self, recorded: TimelineCommit) -> str:
+        """The summary of a record as the log shows it: the agent's words, also if they came late."""
+        return self._follower.entry(recorded).summary
+
     def known_entries(self) -> list[LogEntry]:
         """The entries that this process has already read."""
         if not self._follower.is_current():

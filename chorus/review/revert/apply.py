@@ -118,7 +118,7 @@ def _make_record(recorder: Recorder, revert: ActionRevert, verb: str) -> RevertR
     return RevertRecord(
         ToolUseId(f"chorus-{uuid.uuid4().hex[:16]}"),
         record.action,
-        f"{name}: {record.summary}",
+        f"{name}: {recorder.log.summary_of(revert.action)}",
         (record.action,) if revert.complete else (),
         () if revert.complete else (record.action,),
         tuple(_make_edit(recorder, path, now, new) for path, now, new in revert.edits),

@@ -60,9 +60,9 @@ def _render(recorder: Recorder, records: Sequence[TimelineCommit], *, restored: 
 
 def _describe(recorder: Recorder, recorded: TimelineCommit) -> str:
     """The summary of the session's own action; for a revert of a part, the summary of the revert."""
-    last = _chain(recorder, recorded)[-1].record
-    origin = recorder.timeline.find_action(last.reverts[0]) if last.reverts else None
-    return shorten((origin.record if origin is not None else last).summary)
+    last = _chain(recorder, recorded)[-1]
+    origin = recorder.timeline.find_action(last.record.reverts[0]) if last.record.reverts else None
+    return shorten(recorder.log.summary_of(origin or last))
 
 
 def _shorten_list(lines: Sequence[str]) -> list[str]:

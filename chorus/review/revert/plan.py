@@ -278,14 +278,14 @@ def _conflict(
     numbers = ", ".join(str(target.record.number) for target in chosen.values())
     lines = [f"action {numbers} cannot be reverted alone; nothing was changed"]
     lines += [
-        f"  {printable(change.path)} {change.reason}: {_describe(change)}" for change in blocking.values()
+        f"  {printable(change.path)} {change.reason}: {_describe(recorder, change)}"
+        for change in blocking.values()
     ]
     return RevertConflict("\n".join(lines), list(blocking.values()))
 
 
-def _describe(change: BlockingChange) -> str:
+def _describe(recorder: Recorder, change: BlockingChange) -> str:
     if change.record is None:
         return "a change that is not recorded yet"
-    if change.number is None:
-        return change.record.record.summary
-    return f"action {change.number} ({change.record.record.summary})"
+    summary = recorder.log.summary_of(change.record)
+    return summary if change.number is None else f"action {change.number} ({summary})"
