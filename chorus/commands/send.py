@@ -54,13 +54,15 @@ def run(args: argparse.Namespace) -> ExitCode:
     if sends:
         check_message(args.message, args.image)
     with open_watcher() as watcher:
-        done = ExitCode.OK
+        done, reached = ExitCode.OK, None
         if args.mode is not None:
-            watcher.ask("mode", run=args.run, mode=args.mode)
+            reached = watcher.ask("mode", run=args.run, mode=args.mode)
         if sends:
             done = _send(watcher, args)
         if args.end:
-            watcher.ask("end", run=args.run, wait=True)
+            reached = watcher.ask("end", run=args.run, wait=True)
+    if args.json and not sends:
+        print_json(reached)
     return done
 
 
