@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from chorus.history.recorder import Recorder
-from chorus.review.operations import Selection, keep, redo, revert
-from chorus.review.revert.apply import NothingToRevert, recover_revert
+from chorus.review.operations import Selection, apply_prepared, keep, prepare_revert, redo, revert
+from chorus.review.revert.apply import NothingToRevert, recover_revert, restore_overwritten
 from chorus.review.revert.plan import RevertConflict
 from tests.history.agent_at_work import Agent, entry_of, on_disk, replayed
 from tests.repos import UserRepo
@@ -302,3 +302,25 @@ def test_every_dependent_is_named_not_only_the_first(numbered: UserRepo, agent: 
     assert caught.value.details["dependents"] == [entry.n for entry in later]
     assert all(f"action {entry.n} " in str(caught.value) for entry in later)
     assert f"action {untouched.n} " not in str(caught.value)
+
+
+def test_a_revert_that_an_edit_has_overwritten_is_applied_again(numbered: UserRepo, agent: Agent) -> None:
+    """The client had read the file before the revert, and writes it after."""
+    first = agent.replace("n.txt", b"line 3\n", b"LINE 3\n")
+    stale = (numbered.path / "n.txt").read_bytes()
+    prepared = prepare_revert(agent.recorder, select(first.n))
+    apply_prepared(agent.recorder, prepared)
+    assert restore_overwritten(agent.recorder, prepared.plan) == []
+
+    numbered.write("n.txt", stale.replace(b"line 9\n", b"LINE 9\n"))
+    assert restore_overwritten(agent.recorder, prepared.plan) == ["n.txt"]
+    assert (numbered.path / "n.txt").read_bytes() == LINES.replace(b"line 9\n", b"LINE 9\n")
+    assert replayed(agent.recorder) == on_disk(numbered)
+
+    # What is written later in view of the revert stays, also where the revert was.
+    for wanted in (LINES.replace(b"line 3\n", b"three\n"), b"another file\n"):
+        numbered.write("n.txt", wanted)
+        assert restore_overwritten(agent.recorder, prepared.plan) == []
+        assert (numbered.path / "n.txt").read_bytes() == wanted
+    (numbered.path / "n.txt").unlink()
+    assert restore_overwritten(agent.recorder, prepared.plan) == []

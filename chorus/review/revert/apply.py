@@ -6,6 +6,7 @@ are touched.
 """
 
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
@@ -17,9 +18,15 @@ from chorus.model.action import Action, WriteScope
 from chorus.model.ids import Oid, RepoPath, ToolUseId
 from chorus.model.review_state import REVERT_TOOL
 from chorus.review.pending_file import PendingFile
-from chorus.review.revert.file_content import Content
+from chorus.review.revert.file_content import (
+    Content,
+    ContentConflict,
+    UnreadableFile,
+    read_disk,
+    revert_change,
+)
 from chorus.review.revert.file_writes import write_files, write_if_unchanged
-from chorus.review.revert.plan import ActionRevert, RevertPlan
+from chorus.review.revert.plan import ActionRevert, FileWrite, RevertPlan
 from chorus.store.objects.trees import TreeEntry
 
 
@@ -59,6 +66,27 @@ def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOO
         recorded = [_append(recorder, record) for record in records]
         pending.clear()
         return recorded
+
+
+def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
+    """Write those files again of which the revert is gone: someone had read them before and wrote them after.
+
+    What else was written stays. Returns the files.
+    """
+    lost: list[FileWrite] = []
+    for write in plan.writes:
+        with suppress(UnreadableFile):
+            found, disk = read_disk(recorder, write.path)
+            wanted = disk if disk == write.new else revert_change(write.new, write.now, disk)
+            if wanted != disk and not isinstance(wanted, ContentConflict):
+                lost.append(FileWrite(write.path, found, disk, wanted))
+    paths = [write.path for write in lost]
+    if paths:
+        with recorder.journal.writing():
+            recorder.record_before_call(paths)
+            write_files(recorder, lost)
+            recorder.record_outside(paths)
+    return paths
 
 
 def recover_revert(recorder: Recorder) -> list[TimelineCommit]:

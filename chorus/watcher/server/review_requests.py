@@ -6,6 +6,7 @@ run in a thread, with another recorder.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
@@ -15,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
+from chorus.agents.interface import Source
 from chorus.errors import UsageError
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.file_history import MemoryFileHistory
@@ -68,6 +70,7 @@ from chorus.review.landing.recovery import PendingLanding
 from chorus.review.landing.selection import LandingRequest
 from chorus.review.operations import FileBusy, PreparedRevert, Selection
 from chorus.review.pull_request import describe_pull_request
+from chorus.review.revert.apply import restore_overwritten
 from chorus.review.revert.notice_text import render_notices
 from chorus.watcher.background_threads import run_in_thread
 from chorus.watcher.note_delivery import NoteDelivery
@@ -81,6 +84,8 @@ from chorus.watcher.work_trees import WatchedTree, WatchedTrees
 # takes longer waits for the user, and then the client reads the file again before it writes.
 QUIET_SECONDS = 2.0
 QUIET_POLL_SECONDS = 0.01
+# An edit that the mod does not report before it ends has ended by then, or is reported after all.
+UNREPORTED_SECONDS = 0.1
 # What is done on the loop, so that nobody else waits for more than some hundredths of a second:
 # edits of one file that are followed back, some 0.1 ms each, and the size of such a file,
 MAX_TRACED = 100
@@ -99,6 +104,8 @@ QUICK_SECONDS = 0.03
 MAX_PLANS = 3
 
 Read = TypeVar("Read")
+
+log = logging.getLogger("chorus.watcher")
 
 
 class PlanningIsSlow(Exception):
@@ -364,8 +371,30 @@ class ReviewRequests:
             else:
                 ahead = None
                 await asyncio.sleep(QUIET_POLL_SECONDS)
+        if self._may_edit_unreported(tree):
+            await self._restore_overwritten(tree, ahead)
         self.trees.publish_changes()
         return {**done, "notified": notified}
+
+    def _may_edit_unreported(self, tree: WatchedTree) -> bool:
+        """Whether an edit may be under way in the work tree of which only the end will be reported."""
+        return any(
+            session.state == "working" and Source.MOD.value in session.sources
+            for session in self.pipeline.roster.sessions.values()
+            if session.cwd is not None and self.trees.find(session.cwd) is tree
+        )
+
+    async def _restore_overwritten(self, tree: WatchedTree, prepared: PreparedRevert) -> None:
+        """Apply a change again if an unreported edit, which had read the file before, has overwritten it."""
+        paths = {str(tree.root / path) for path in prepared.result["paths"]}
+        deadline = time.monotonic() + QUIET_SECONDS
+        await asyncio.sleep(UNREPORTED_SECONDS)
+        while not paths.isdisjoint(tree.windows.open_paths) and time.monotonic() < deadline:
+            await asyncio.sleep(QUIET_POLL_SECONDS)
+        async with self.pipeline.lock:
+            lost = await self._write(tree, prepared, partial(restore_overwritten, plan=prepared.plan))
+        if lost:
+            log.info("applied a change again that an edit had overwritten: %s", ", ".join(lost))
 
     def _prepare_quickly(
         self, tree: WatchedTree, prepare: Callable[..., PreparedRevert]
@@ -388,15 +417,20 @@ class ReviewRequests:
 
     async def _apply(self, tree: WatchedTree, prepared: PreparedRevert, busy: Collection[str]) -> RevertJson:
         """Write and record a change, in a thread if it is large. The caller holds the pipeline's lock."""
+        return await self._write(tree, prepared, partial(review.apply_prepared, prepared=prepared, busy=busy))
+
+    async def _write(
+        self, tree: WatchedTree, prepared: PreparedRevert, write: Callable[[Recorder], Read]
+    ) -> Read:
         if prepared.edit_count <= MAX_APPLIED:
-            return review.apply_prepared(tree.recorder, prepared, busy=busy)
+            return write(tree.recorder)
         is_rewind = tree.recorder.journal.is_rewind
 
-        def apply(own: Recorder) -> RevertJson:
+        def write_beside(own: Recorder) -> Read:
             own.journal.is_rewind = is_rewind
-            return review.apply_prepared(own, prepared, busy=busy)
+            return write(own)
 
-        done = await self._read_one_beside(tree.recorder, apply)
+        done = await self._read_one_beside(tree.recorder, write_beside)
         tree.recorder.journal.refresh()
         return done
 

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -243,3 +244,28 @@ def test_the_client_is_the_process_at_the_other_end(mod: Mod, project: Path) -> 
             return session["client"] or ""
 
         wait_for(lambda: client().startswith(f"{os.getpid()}:"), what="the client's process")
+
+
+def test_a_revert_stays_although_an_edit_of_which_only_the_end_is_reported_overwrites_it(
+    mod: Mod, project: Path
+) -> None:
+    mod.hook("UserPromptSubmit", prompt="Go", prompt_id="p1")
+    path, home = project / "n.txt", find_home(project)
+    mod.call("before", "toolu_1", "n.txt", time=int(time.time() * 1000))
+    path.write_text("one\ntwo\nthree\n")
+    mod.call("after", "toolu_1", "n.txt", result={"filePath": str(path), "type": "create"})
+    mod.call("before", "toolu_2", "n.txt", time=int(time.time() * 1000))
+    path.write_text("ONE\ntwo\nthree\n")
+    mod.call("after", "toolu_2", "n.txt", result={"filePath": str(path)})
+    stale = path.read_text()
+
+    def overwrite() -> None:
+        wait_for(lambda: path.read_text() != stale, what="the revert")
+        path.write_text(stale.replace("three", "THREE"))
+
+    client = threading.Thread(target=overwrite)
+    client.start()
+    with connect(home) as watcher:
+        watcher.ask("revert", actions=["2"], cwd=str(project))
+    client.join()
+    assert path.read_text() == "one\ntwo\nTHREE\n"
