@@ -191,7 +191,8 @@ def test_a_plan_is_answered_at_this_width(session: SizedSession, panel_terminal:
     answer(second, ["approve"])
     assert session.pane is not None
     session.pane.wait_for("Off we go", seconds=SECONDS)
-    assert any("more tests" in text for text in session.client.model_server.messages()[-1].texts())
+    sent = session.client.model_server.messages()
+    assert any("more tests" in text for message in sent for text in message.texts())
     no_prompt(session)
 
 

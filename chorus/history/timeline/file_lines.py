@@ -4,7 +4,7 @@ Read only if a merge cannot tell two lines apart, which is rare. Never writes.
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
@@ -48,9 +48,14 @@ class FileLines:
         self._follower = LineFollower(workspace)
         self._recorded: OrderedDict[RepoPath, _Recorded] = OrderedDict()
 
-    def now(self, path: RepoPath, content: bytes | None) -> Positions:
-        """The present positions. `content`: the file's content, recorded or not."""
-        return lambda: self._follower.positions(path, self.versions(path), content)
+    def now(
+        self, path: RepoPath, content: bytes | None, step: Callable[[], None] = lambda: None
+    ) -> Positions:
+        """The present positions. `content`: the file's content, recorded or not.
+
+        `step` is called before each version; what it raises ends the following, which goes on there later.
+        """
+        return lambda: self._follower.positions(path, self.versions(path), content, step)
 
     def at_edit(self, edit: Edit, recorded: TimelineCommit | None = None) -> Positions:
         """The positions at the time of an edit, of a record that is written or about to be."""
@@ -99,13 +104,22 @@ class LineFollower:
         self._followed: OrderedDict[RepoPath, tuple[Versions, LinePlaces]] = OrderedDict()
 
     def positions(
-        self, path: RepoPath, versions: Versions, content: bytes | None = None
+        self,
+        path: RepoPath,
+        versions: Versions,
+        content: bytes | None = None,
+        step: Callable[[], None] = lambda: None,
     ) -> Mapping[bytes, int]:
         """The position of each unique line after these versions and then this content."""
         known, places = self._followed.pop(path, ((), LinePlaces()))
         if versions[: len(known)] != known:
             known, places = (), LinePlaces()
-        for entry in versions[len(known) :]:
+        for count, entry in enumerate(versions[len(known) :], len(known)):
+            try:
+                step()
+            except BaseException:
+                self._followed[path] = (versions[:count], places)
+                raise
             plain = entry is not None and entry.mode in PLAIN_MODES
             lines = _lines(self._workspace.read(entry)) if plain else None
             if lines is not None:

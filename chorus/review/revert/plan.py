@@ -160,7 +160,7 @@ def _plan(
                 found[path], now[path] = read_disk(recorder, path)
                 on_disk[path] = now[path]
             step()
-            positions = _positions(recorder, path, on_disk[path])
+            positions = _positions(recorder, path, on_disk[path], step)
             result = revert_one(*contents, now[path], positions)
             if isinstance(result, ContentConflict):
                 if path in widening:
@@ -193,9 +193,13 @@ def _find_blocking(
 ) -> BlockingChange:
     """Find the first later change of this file that conflicts with the revert."""
     position = recorder.timeline.position(recorded)
-    positions = _positions(recorder, path, None)
+    positions = _positions(recorder, path, None, step)
     reverted = {target.oid for target in targets}
-    for later in reversed(list(recorder.timeline.touching(path))):
+    touching: list[TimelineCommit] = []
+    for record in recorder.timeline.touching(path):
+        step()
+        touching.append(record)
+    for later in reversed(touching):
         if recorder.timeline.position(later) <= position or later.oid in reverted:
             continue
         after = next(edit.after for edit in recorder.timeline.edits(later) if edit.path == path)
@@ -231,7 +235,7 @@ def _follow(
             contents = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
             step()
             now = read_disk(recorder, change.path)[1]
-            result = revert_change(*contents, now, _positions(recorder, change.path, now))
+            result = revert_change(*contents, now, _positions(recorder, change.path, now, step))
             if not isinstance(result, ContentConflict):
                 break
             change = _find_blocking(
@@ -248,8 +252,10 @@ def _follow(
     return found
 
 
-def _positions(recorder: Recorder, path: RepoPath, now: Content | None) -> Positions:
-    return recorder.lanes.lines.now(path, now.data if now else None)
+def _positions(
+    recorder: Recorder, path: RepoPath, now: Content | None, step: Callable[[], None]
+) -> Positions:
+    return recorder.lanes.lines.now(path, now.data if now else None, step)
 
 
 def _blocking_actions(blocking: Collection[BlockingChange]) -> dict[Oid, TimelineCommit]:

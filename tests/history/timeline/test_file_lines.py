@@ -40,6 +40,32 @@ def test_every_recorded_version_counts_and_the_content_of_now(repo: UserRepo, re
     assert texts(recorder) == "ua(Bb)c"  # that content was not recorded
 
 
+def test_following_that_is_ended_at_any_version_goes_on_there(repo: UserRepo) -> None:
+    repo.commit("letters", **{PATH: b"a\nb\nc\n"})
+    with Recorder.open(repo.path) as recorder:
+        agent = Agent(repo, recorder)
+        for content in (b"a\nB\nc\n", b"a\nB\nC\n", b"x\na\nB\nC\n"):
+            agent.edit(PATH, content)
+    with Recorder.open(repo.path) as recorder:
+        steps = 0
+
+        def end_at_every_second() -> None:
+            nonlocal steps
+            steps += 1
+            if steps % 2 == 0:
+                raise TimeoutError
+
+        ended = 0
+        while True:
+            try:
+                recorder.lanes.lines.now(PATH, None, end_at_every_second)()
+                break
+            except TimeoutError:
+                ended += 1
+        assert ended > 1  # each time one version further, not from the start
+        assert texts(recorder) == "xa(Bb)(Cc)"
+
+
 def test_what_was_committed_before_the_first_record_counts(repo: UserRepo) -> None:
     repo.commit("letters", **{PATH: b"a\nb\n"})
     repo.write(PATH, b"a\nB\n")
