@@ -47,6 +47,7 @@ def test_following_that_is_ended_at_any_version_goes_on_there(repo: UserRepo) ->
         for content in (b"a\nB\nc\n", b"a\nB\nC\n", b"x\na\nB\nC\n"):
             agent.edit(PATH, content)
     with Recorder.open(repo.path) as recorder:
+        recorder.start()
         steps = 0
 
         def end_at_every_second() -> None:
