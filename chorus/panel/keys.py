@@ -3,6 +3,7 @@
 The key bindings, the help, the command palette and the key bar are all made from it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -117,13 +118,14 @@ BY_LABEL = {label: binding for binding in ALL_KEYS for label in (*binding.keys, 
 
 
 def bar_keys(
-    *, prompt: bool, entry_open: bool, reverted: bool, undo: bool, drafts: bool
+    *, answers: Sequence[str], entry_open: bool, reverted: bool, undo: bool, drafts: bool
 ) -> list[tuple[str, str]]:
     """Return the keys for the key bar, the most useful first, help last.
 
-    `undo`: whether there is something to undo; `drafts`: notes to send.
+    `answers`: those that answer the prompt, where they are not shown with it; `undo`: whether there is
+    something to undo; `drafts`: notes to send.
     """
-    keys = ["a", "A", "d"] if prompt else []
+    keys = [*answers]
     keys += ["r"] if reverted else []
     keys += ["x", "r"] if entry_open else []
     keys += ["C"] if drafts else []

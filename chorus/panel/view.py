@@ -220,7 +220,7 @@ class PanelView:
         self.queue_heading.show([("Queue ", "heading"), (text, style)], right)
         self.key_bar.show(
             bar_keys(
-                prompt=self.card.shown is not None and self._window.size.height < MIN_TALL_HEIGHT,
+                answers=self.card.answer_keys() if self._window.size.height < MIN_TALL_HEIGHT else (),
                 entry_open=entry is None or entry.open,
                 reverted=entry is not None and entry.status == "reverted",
                 undo=self.can_undo(),

@@ -67,6 +67,16 @@ async def test_in_little_room_long_options_leave_room_for_the_command(watcher: S
         await ui.until(lambda: ui.view.status.current.level == "done")
 
 
+async def test_the_key_bar_offers_only_answers_the_prompt_takes(watcher: ScriptedWatcher) -> None:
+    asked = prompt("p1")
+    del asked["options"][1]
+    watcher.prompts["p1"] = asked
+    async with run_panel(watcher, (60, 14)) as ui:
+        await ui.prompt_ready("p1")
+        await ui.shows("a approve  d deny")
+        assert "always" not in ui.text()
+
+
 async def test_beside_a_client_in_80_columns_nothing_is_cut_in_half(watcher: ScriptedWatcher) -> None:
     """The panel has about thirty columns there: what does not fit is left out."""
     watcher.prompts["p1"] = prompt("p1")

@@ -131,6 +131,12 @@ class PromptCard(Widget, can_focus=True):
         self.shown = replace(self.shown, since=monotonic())
         return "a part of it was hidden: read it, then press again"
 
+    def answer_keys(self) -> list[str]:
+        """The keys that answer the prompt that is shown."""
+        if self.shown is None or self.shown.prompt.kind in UNKNOWN_KINDS:
+            return []
+        return [key for meaning, key in MEANING_KEYS.items() if self.shown.prompt.option(meaning)]
+
     def wanted_rows(self, width: int) -> int:
         """Return how many rows would show all of it at this width."""
         if self.shown is None:
