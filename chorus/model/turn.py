@@ -87,7 +87,7 @@ class TurnRecord:
             "tokens": tokens_json(self.tokens),
             "context": self.context,
             "window": self.window,
-            "cost_usd": self.cost,
+            "cost_usd": _rounded(self.cost),
             "duration_ms": self.duration_ms,
             "api_ms": self.api_ms,
             "steps": self.steps,
@@ -285,7 +285,7 @@ def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> Ses
     durations = [turn["duration_ms"] for turn in turns if turn["duration_ms"] is not None]
     return {
         "tokens": tokens_json(tokens),
-        "cost_usd": sum(costs) if costs else total_cost,
+        "cost_usd": _rounded(sum(costs) if costs else total_cost),
         "context": last("context"),
         "window": last("window"),
         "turns": len(turns),
@@ -335,3 +335,8 @@ def read_turns(lines: Iterable[str]) -> list[TurnJson]:
             found.pop((value["session"], value["turn"]), None)
             found[value["session"], value["turn"]] = {"mode": None, **value}  # type: ignore[typeddict-item]  # checked above
     return list(found.values())
+
+
+def _rounded(cost: float | None) -> float | None:
+    """A sum of prices in dollars, without the noise of binary fractions."""
+    return None if cost is None else round(cost, 9)

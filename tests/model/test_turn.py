@@ -177,3 +177,13 @@ def test_a_saved_turn_that_is_read_again_stays_as_it_was_unless_it_went_on() -> 
     went_on = join_turn(saved, more)
     assert (went_on["state"], went_on["tokens"]["input"], went_on["cost_usd"]) == ("running", 11, 0.5)
     assert (went_on["messages"], went_on["started"]) == (["u"], "t0")
+
+
+def test_costs_are_given_without_the_noise_of_binary_fractions() -> None:
+    turns = [
+        TurnReported(S, TurnId(str(n)), "Done.", None, "completed", total_cost=total)
+        for n, total in enumerate((0.1, 0.3, 0.30014), 1)
+    ]
+    records = [record.as_json() for record in feed(*turns).all()]
+    assert [record["cost_usd"] for record in records] == [0.1, 0.2, 0.00014]
+    assert sum_turns(records)["cost_usd"] == 0.30014
