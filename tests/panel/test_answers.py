@@ -278,7 +278,7 @@ async def test_a_refusal_is_shown_with_its_hint_and_the_prompt_stays(watcher: Sc
     async with run_panel(watcher) as ui:
         await ui.prompt_ready("p1")
         await ui.press("a")
-        await ui.status_shows("the pane is in copy mode Leave copy mode.")
+        await ui.status_shows("the pane is in copy mode. Leave copy mode.")
         assert ui.view.status.current.level == "error"
         del watcher.refuse["answer"]
         await ui.press("a")
@@ -295,7 +295,7 @@ async def test_a_refusal_longer_than_the_pane_is_wrapped(watcher: ScriptedWatche
         await ui.status_shows("takes no words")
         await ui.until(lambda: ui.view.status.size.height == 4, "as many rows as it takes")
         shown = " ".join(line.strip() for line in ui.lines()[-5:-1])
-        assert f"{words} Deny it, then write to the session." in shown
+        assert f"{words}. Deny it, then write to the session." in shown
         ui.view.status.show("done")
         await ui.until(lambda: ui.view.status.size.height == 1, "one row again")
 
