@@ -64,6 +64,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     home = find_home(Path.cwd())  # raises the usual error outside a work tree
     repository = Repository.open(Path.cwd())
+    if args.all:
+        for directory in (repository.shared_dir, repository.shared_dir / "objects"):
+            if directory.is_file():
+                directory.unlink()
     missing = is_store_missing(repository)
     if not repository.shared_dir.exists() and not missing:
         raise NotFound("Chorus has not been used in this repository")

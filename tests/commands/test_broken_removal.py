@@ -60,9 +60,20 @@ def break_lane(repo: UserRepo) -> None:
     lane.write_text("0123456789" * 4 + "\n")
 
 
+def replace_objects_by_a_file(repo: UserRepo) -> None:
+    lose_objects(repo)
+    (repo.git_dir / "chorus" / "objects").write_text("x")
+
+
+def replace_everything_by_a_file(repo: UserRepo) -> None:
+    lose_everything_but_alternates(repo)
+    (repo.git_dir / "chorus").write_text("x")
+
+
 BREAKS: list[Callable[[UserRepo], None]] = [
     lose_timeline, lose_lanes, lose_objects, lose_some_objects, lose_everything_but_alternates,
     lose_alternates, lose_everything_but_lanes, break_marks, break_lane,
+    replace_objects_by_a_file, replace_everything_by_a_file,
 ]  # fmt: skip
 
 
