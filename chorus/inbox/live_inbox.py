@@ -20,7 +20,7 @@ LOOK_SECONDS = 1.0
 
 
 class LiveInbox:
-    """`changed`: called whenever what is known has changed."""
+    """Follows all repositories of the user. `changed`: called whenever what is known has changed."""
 
     def __init__(
         self, changed: Callable[[], None], list_homes: Callable[[], list[Home]] | None = None

@@ -1,7 +1,7 @@
 """One repository of the inbox, followed through its watcher's events, across its restarts.
 
-Prompts and sessions are taken from the events as they come. After an action the open ones are asked for
-again: how many there are is the watcher's to say.
+Prompts and sessions are taken from the events as they come. After an event about an action, the open
+actions are requested again, because only the watcher knows how many there are.
 """
 
 import asyncio
@@ -133,7 +133,7 @@ class LiveRepository:
         self._changed()
 
     def _lose(self, state: InboxState, problem: str | None) -> None:
-        """Forget what may no longer hold: no prompt is shown that nobody can answer."""
+        """Forget what may be out of date, so that no prompt is shown that nobody can answer."""
         known = (self.state, self.problem)
         self.state, self.problem, self.version = state, problem, None
         self.prompts, self.sessions, self.actions, self.open = {}, {}, [], 0
@@ -142,10 +142,10 @@ class LiveRepository:
 
 
 class _Link:
-    """One connection: answers go to who asked, events to `take_event`.
+    """One connection: answers go to the caller that asked, events to `take_event`.
 
-    An answer that events change is taken in its turn among them, by the `take` of its request: who asked runs
-    only later, when events that came right after the answer have been taken.
+    The `take` of a request gets its answer at once, in its order among the events. The caller that waits for
+    the answer runs only later, when events that came right after it have been handled too.
     """
 
     def __init__(self, streams: Streams, take_event: Callable[[Message], None]) -> None:
@@ -172,7 +172,7 @@ class _Link:
             del self._waiting[self._last]
 
     async def read(self) -> None:
-        """Read until the watcher ends or sends what is no message; who still waits learns why."""
+        """Read until the watcher ends or sends something invalid; pending requests fail then."""
         reason: ChorusError = WatcherNotRunning("the watcher closed the connection")
         try:
             while line := await self._reader.readline():

@@ -1,4 +1,4 @@
-"""What waits in all repositories together, in two numbers: for a status line, which is drawn often.
+"""How many prompts and actions wait in all repositories together, for a status line that is drawn often.
 
 Imports little: neither typing nor pathlib, each of which takes a third of the time Python needs to start.
 """

@@ -35,7 +35,7 @@ class GitConfig:
 
     @property
     def version(self) -> int:
-        """A number that is another one after a change of any of the files."""
+        """A number that changes whenever one of the files changes."""
         self._check()
         return self._version
 

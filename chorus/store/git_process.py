@@ -180,10 +180,10 @@ def start_error(error: FileNotFoundError, directory: Path) -> GitFailed:
 
 
 def join_names(names: Iterable[str]) -> bytes:
-    """Names as git reads them with `-z`."""
+    """Render names as git reads them with `-z`."""
     return b"".join(os.fsencode(name) + b"\0" for name in names)
 
 
 def split_names(data: bytes) -> list[RepoPath]:
-    """Names as git prints them with `-z`."""
+    """Parse names as git prints them with `-z`."""
     return [RepoPath(os.fsdecode(name)) for name in data.split(b"\0")[:-1]]

@@ -38,7 +38,10 @@ class CannotWrite(ChorusError):
 
 
 class LockFile:
-    """Use it in a `with` block. Without a `commit` in the block the file keeps its content."""
+    """A file to be replaced under git's lock. Use it in a `with` block.
+
+    Without a `commit` in the block, the file keeps its content.
+    """
 
     __slots__ = ("_descriptor", "_lock", "_mode", "_path")
 
@@ -103,7 +106,7 @@ def open_lock(lock: str, mode: int) -> int:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of `data`. On a nearly full disk one write may take a part, and the next one fails."""
+    """Write all of `data`. A single write may be partial: on a nearly full disk, only the next one fails."""
     written = os.write(descriptor, data)
     while written < len(data):
         written += os.write(descriptor, memoryview(data)[written:])

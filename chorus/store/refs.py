@@ -90,7 +90,7 @@ class Refs:
         return dict(sorted((found | loose).items()))
 
     def update(self, name: str, new: Oid, expected: Oid | None, reason: str) -> None:
-        """Move `name` from `expected` to `new`. None: `name` must not exist."""
+        """Move `name` from `expected` to `new`. If `expected` is None, `name` must not exist."""
         hidden = name.startswith(HIDDEN_PREFIX)
         if not name.startswith(OWN_PREFIXES) and not hidden:
             self.update_by_git(name, "-m", one_line(reason), name, new, expected or NO_OID)
@@ -113,7 +113,7 @@ class Refs:
                 lock.commit()
 
     def delete(self, name: str, expected: Oid, reason: str) -> None:
-        """Remove `name` and its reflog if it is at `expected`. By git, since packed refs may change."""
+        """Remove `name` and its reflog if it is at `expected`. git does it, since packed refs may change."""
         self.update_by_git(name, "-m", one_line(reason), "-d", name, expected)
 
     def update_by_git(self, name: str, *arguments: str) -> None:

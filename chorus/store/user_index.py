@@ -59,10 +59,10 @@ def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPa
 
 
 def knows_as_is(repository: Repository, paths: Iterable[RepoPath]) -> bool:
-    """Whether the index has the `stat` data of all these files as they are now: git wrote them last.
+    """Whether the index has the current `stat` data of all these files: git wrote them last.
 
-    Also after `git status`, which notes that a file holds again what the index has. False if the index is
-    large or of another version.
+    This is also true after `git status`, which updates the data of a file whose content is again what the
+    index has. False if the index is large or of another version.
     """
     file = repository.git_dir / "index"
     try:
@@ -125,7 +125,7 @@ def _flags(tag: str) -> tuple[str, ...]:
 
 
 def _intended_to_add(repository: Repository, found: Mapping[RepoPath, StagedEntry]) -> Collection[RepoPath]:
-    """Entries without content, of files that are only intended to be added (`git add -N`)."""
+    """Entries of files that are only intended to be added (`git add -N`); these have no content."""
     empty = [path for path, staged in found.items() if staged.entry and staged.entry.oid == EMPTY_BLOB]
     if not empty:
         return ()

@@ -31,7 +31,10 @@ MAX_EVENTS = 1000
 
 
 class ControlConnection:
-    """A `Tmux` over one process. `watch`: also receive an event when a pane of the session prints."""
+    """Runs tmux commands over one process in control mode.
+
+    `watch`: also receive an event when a pane of the session prints.
+    """
 
     def __init__(self, address: Address, *, target: str, watch: bool = False) -> None:
         self.address = address

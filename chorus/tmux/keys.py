@@ -56,7 +56,7 @@ def press(
     """Press one key. Raises PaneChanged, and sends nothing, if the pane differs from `pane`.
 
     `showing`: texts, each within one row, that must all be on the screen when the key is sent. `rows`: rows
-    that must be.
+    that must be on it too.
     """
     if key in NAMED_KEYS:
         command = ["send-keys", "-t", pane.id, key]

@@ -88,7 +88,7 @@ def open_pane(
 
 
 def _start_session(tmux: Tmux, new_session: Sequence[str]) -> list[str]:
-    """Run `new-session` again if it met a server that was just ending: its last pane had closed."""
+    """Run `new-session`, again if the server was just ending because its last pane had closed."""
     deadline = time.monotonic() + END_TIMEOUT_SECONDS
     while True:
         try:
@@ -151,7 +151,7 @@ def show_side_pane(
 ) -> str | None:
     """Run the command beside or below `pane`, or in a window of its own where there is no room for both.
 
-    Nothing is opened if there is a side pane already. Return why it failed.
+    Nothing is opened if there is a side pane already. Returns why it failed, or None.
     """
     try:
         if find_side_panes(tmux, pane):
@@ -168,7 +168,7 @@ def show_side_pane(
 def open_side_window(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str]
 ) -> None:
-    """Run the command in a new window of the session of `pane`, unless it has one, and say which."""
+    """Run the command in a new window of the session of `pane`, unless it has one. Tells the user which."""
     listed = tmux.run(["list-panes", "-s", "-t", pane, "-F", f"#{{{SIDE_PANE_OPTION}}} #{{window_name}}"])
     if f"1 {WINDOW_NAME}" in listed:
         return

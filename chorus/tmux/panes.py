@@ -1,7 +1,7 @@
 """The state of a pane, its identity, its screen and its history.
 
-One format string in one command, over a control connection or a process; libtmux's pane objects take a
-process each.
+All fields are read with one format string in one command, over a control connection or by a process.
+libtmux's pane objects would start a process for each.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ FORMAT = _SEPARATOR.join(f"#{{{name}}}" for name in _NUMBERS + _TEXTS)
 
 @dataclass(frozen=True, slots=True)
 class PaneIdentity:
-    """What makes a pane the same: its server process, its id, and the program started in it.
+    """What identifies a pane: its server process, its id, and the program started in it.
 
     A new server counts panes from %0 again; `respawn-pane` keeps the id and changes the program.
     """

@@ -24,7 +24,7 @@ _START_TIMEOUT_SECONDS = 5.0
 
 @dataclass(slots=True)
 class PanePipe:
-    """Readable like a file, without waiting. `before`: what the pane showed when the pipe was opened."""
+    """An open pipe, read without waiting. `before`: what the pane showed when it was opened."""
 
     pane: PaneId
     server_pid: str

@@ -1,7 +1,7 @@
 """Servers that did not reply in time: they are not asked again for a while.
 
-A stopped server accepts connections and never replies. Whoever asks it waits in vain, and the watcher asks
-often, so after one timeout every call fails at once until the server is tried again.
+A stopped server accepts connections and never replies. Every call would wait for its timeout, and the
+watcher calls often. So after one timeout every call fails at once, until the server is tried again.
 """
 
 import time

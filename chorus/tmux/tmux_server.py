@@ -69,7 +69,7 @@ class TmuxServer:
 
 
 class _LimitedCommand(tmux_cmd):
-    """A command with a time limit: libtmux waits for its process for as long as that takes."""
+    """A libtmux command with a time limit, which libtmux itself does not have."""
 
     def __init__(self, arguments: Sequence[str], seconds: float) -> None:
         self._seconds = seconds
@@ -86,7 +86,10 @@ class _LimitedCommand(tmux_cmd):
 
 @dataclass(frozen=True, slots=True)
 class _LimitedProcess:
-    """What libtmux uses of a process. Raises subprocess.TimeoutExpired, once the process has been ended."""
+    """The part of a process that libtmux uses, with a time limit.
+
+    Raises subprocess.TimeoutExpired after it has ended the process.
+    """
 
     started: subprocess.Popen[str]
     seconds: float

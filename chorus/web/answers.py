@@ -1,4 +1,4 @@
-"""An answer from the page, checked and put into the words of the prompt it is for."""
+"""Check an answer from the page, and turn it into a request about its prompt."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ class Browser:
 
 
 class Links:
-    """`clock`: seconds that only grow."""
+    """Creates links, and knows the browsers that were let in. `clock`: seconds that never decrease."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

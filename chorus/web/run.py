@@ -34,7 +34,10 @@ class CannotListen(ChorusError):
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """`port`: None for the usual one, or any if that is taken. `url`: of a tunnel that leads here."""
+    """How to serve the page.
+
+    `port`: None for the usual one, or any if that is taken. `url`: of a tunnel that leads here.
+    """
 
     address: str = "127.0.0.1"
     port: int | None = None
@@ -110,7 +113,7 @@ def print_link(link: str) -> None:
 
 
 def render_qr(text: str) -> Iterator[Styled]:
-    """Draw a QR code with half blocks, two rows of it in one of the terminal."""
+    """Draw a QR code with half blocks, so that one row of the terminal shows two rows of the code."""
     rows = [
         [bool(cell) for cell in row] for row in segno.make_qr(text, error="l").matrix_iter(border=QR_BORDER)
     ]
@@ -158,7 +161,7 @@ def _listen(settings: WebSettings) -> socket.socket:
 
 
 def warn_of_listeners(address: str) -> str | None:
-    """What to say of an address that others can reach; None for this machine's own."""
+    """The warning for an address that others can reach; None for an address of this machine only."""
     with suppress(ValueError):
         if address == "localhost" or ipaddress.ip_address(address).is_loopback:
             return None

@@ -47,7 +47,7 @@ Handler = Callable[[Request, int], Awaitable[Response]]
 
 
 class PageServer:
-    """`announce`: shows a line to who started the server."""
+    """Serves the page. `announce`: shows a line to the user who started the server."""
 
     def __init__(
         self,

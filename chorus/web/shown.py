@@ -147,7 +147,7 @@ def why_not_approved(prompt: PromptJson) -> str | None:
 
 
 def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> ShownPrompt:
-    """`root`: the work tree of the repository."""
+    """A prompt as the page shows it. `root`: the work tree of the repository."""
     parsed = parse_prompt(prompt)
     assert parsed is not None  # it has an id
     return {
@@ -247,9 +247,10 @@ def shown_patch(action: ActionJson) -> list[KindAndLine]:
 
 
 def _signed_lines(body: str, *, is_diff: bool, drawn: bool, framed: bool, root: str) -> list[KindAndLine]:
-    """`drawn`: by the client, with rules around the command; `framed`: by Chorus, between separators.
+    """The lines of a prompt's body, each with a sign for its kind.
 
-    The text of a call itself is shown as it is.
+    `drawn`: by the client, with rules around the command; `framed`: by Chorus, between separators. The text
+    of a call itself is shown as it is.
     """
     if not body.strip():
         return []

@@ -2,7 +2,8 @@
 
 A request is `{"v": 1, "id": N, "do": NAME, …}`; its reply carries the same id and either `answer` or
 `error`. After `subscribe` the watcher also sends `{"v": 1, "event": NAME, …}` lines.
-Every short command pays for what is imported here, so it is little, and not typing.
+
+Every short command imports this module, so it imports little itself, and not typing.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def decode(line: bytes, loads: Callable[[bytes], Any] = json.loads) -> Message:
 
 
 def parse_request(line: bytes, loads: Callable[[bytes], Any] = json.loads) -> Request:
-    """`loads`: raises ValueError if the line is not JSON."""
+    """Parse a request. `loads`: the JSON decoder, which raises ValueError for invalid JSON."""
     message = decode(line, loads)
     identity, do = message.pop("id", None), message.pop("do", None)
     del message["v"]

@@ -76,7 +76,7 @@ def list_registered() -> list[Home]:
 
 
 def repository_key(home: Home) -> str:
-    """A name for a repository that says nothing of its path; also that of its file."""
+    """A name for a repository that does not reveal its path; also the name of its file."""
     from hashlib import sha256  # noqa: PLC0415  needs a library that few commands load
 
     return sha256(os.fsencode(home.repository)).hexdigest()[:32]

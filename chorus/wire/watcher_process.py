@@ -105,7 +105,7 @@ def _is_current(hello: WatcherJson, home: Home) -> bool:
 def connect_started(home: Home) -> Connection:
     """Connect to a watcher that was started just now, as soon as it listens: it may still be loading.
 
-    One that was killed on its way is started again.
+    If it was killed before that, it is started again.
     """
     started = time.monotonic()
     deadline = started + START_TIMEOUT_SECONDS

@@ -33,7 +33,7 @@ class LaneInUse(ChorusError):
 def detach(repository: Repository, store: ObjectStore, keep: Collection[str] = ()) -> int:
     """Remove Chorus, including its lanes. Returns the number of objects copied to the user's store.
 
-    `keep`: lanes that stay, as plain branches, with everything they need.
+    `keep`: lanes to keep as plain branches, with all objects they need.
     """
     _refuse_lane_in_use(repository, keep)
     with lock_store(store.directory) as mine:

@@ -46,7 +46,10 @@ def find_loose(directory: Path) -> Iterator[LooseObject]:
 
 
 def count_loose(directory: Path) -> int:
-    """An estimate from one of the 256 directories, as git makes it: ids are evenly distributed."""
+    """Estimate the number of loose objects from one of the 256 directories, as git does.
+
+    Ids are evenly distributed.
+    """
     with contextlib.suppress(FileNotFoundError):
         return 256 * len(list((directory / FANS[0x17]).iterdir()))
     return 0
@@ -71,7 +74,7 @@ def count_packed(index: Path) -> int:
 
 
 def remove_pack(index: Path) -> None:
-    """Remove the index first: a pack without index is ignored, an index without pack is an error."""
+    """Remove a pack, index first: git ignores a pack without an index, but not an index without a pack."""
     for part in PACK_PARTS:
         index.with_suffix(part).unlink(missing_ok=True)
 
@@ -87,10 +90,10 @@ def size_of(directory: Path) -> int:
 
 
 def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *options: str) -> Path | None:
-    """Write one pack of the objects named in `wanted`. Returns its index, or None if there is none.
+    """Write the objects named in `wanted` into one pack. Returns its index, or None if it would be empty.
 
-    It is written in the side store first, wherever it goes: in the user's store, `git gc --prune=now` would
-    remove an unfinished pack.
+    git writes the pack in the side store and then moves it to `directory`: in the user's store, `git gc
+    --prune=now` would remove an unfinished pack.
     """
     own = directory == store.directory
     (directory / "pack").mkdir(mode=0o700 if own else 0o777, parents=True, exist_ok=True)
@@ -102,7 +105,7 @@ def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *opt
 
 
 def lock_store(directory: Path) -> AbstractContextManager[bool]:
-    """Keep other processes from packing or sweeping the store. Gives False if one of them is doing so."""
+    """Keep other processes from packing or sweeping the store. Yields False if one of them is doing so."""
     return try_lock(directory / "arranging")
 
 
@@ -117,7 +120,7 @@ GROWTH = 2
 
 
 def pack_if_due(git: Git, store: ObjectStore, limit: int = LOOSE_LIMIT) -> int:
-    """Pack if there are more than `limit` loose objects. The check lists one directory."""
+    """Pack if there are more than `limit` loose objects, by an estimate from one directory."""
     return pack(git, store) if count_loose(store.directory) > limit else 0
 
 
@@ -167,7 +170,7 @@ def join_packs(git: Git, store: ObjectStore) -> None:
 
 
 def plan_joining(sizes: list[int]) -> int:
-    """Count how many of the smallest packs to join. `sizes` is ascending."""
+    """Return how many of the smallest packs to join. `sizes` is ascending."""
     joined = 0
     for count in range(1, len(sizes)):
         if sizes[count] < GROWTH * sum(sizes[:count]):

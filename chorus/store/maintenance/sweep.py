@@ -115,9 +115,9 @@ def needed_by_anyone(git: Git, stored: set[Oid], extra: Iterable[Oid] = ()) -> s
 
 
 def needed_by_user(repository: Repository, stored: set[Oid], keep: Collection[str] = ()) -> set[Oid]:
-    """The stored objects reachable without Chorus's own refs (but those in `keep`) and their reflogs.
+    """The stored objects still needed without Chorus's refs and reflogs, except the refs in `keep`.
 
-    What is already missing stops nothing: the rest is still needed.
+    Objects that are already missing are skipped.
     """
     git = repository.git
     lines = git.text("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
@@ -144,7 +144,7 @@ def read_reflogs(logs: Path) -> set[Oid]:
 
 
 def list_reachable(git: Git, stored: set[Oid], tips: Iterable[Oid], *options: str) -> set[Oid]:
-    """Those of `stored` that are reachable from these tips."""
+    """The objects among `stored` that are reachable from these tips."""
     stdin = "".join(f"{tip}\n" for tip in tips).encode()
     # The objects a partial clone lacks are not in the side store either.
     arguments = ("rev-list", "--objects", "--no-object-names", "--missing=allow-promisor", *options)

@@ -1,8 +1,8 @@
 """Copy what the user's own commits need from the side store to the user's object directory.
 
-git does not write an object again that it finds in the side store, so a file that was recorded and then
-committed would be there alone, where no other user of a shared repository can read it. Each new commit of
-the user is looked at once, and what it needs is copied as one pack.
+git does not write an object again that it finds in the side store. So the content of a file that was
+recorded and then committed would exist only there, where no other user of a shared repository can read it.
+Each new commit of the user is checked once, and the objects it needs are copied as one pack.
 """
 
 import json
@@ -24,7 +24,7 @@ LIST_OBJECTS = ("rev-list", "--objects", "--no-object-names", "--ignore-missing"
 
 
 def copy_new_commits(repository: Repository, store: ObjectStore) -> int:
-    """Copy what commits need that are new on the user's branches and tags. Returns the number of objects."""
+    """Copy what new commits on the user's branches and tags need. Returns the number of objects copied."""
     path = repository.shared_dir / FILE_NAME
     tips, done = _read_tips(repository), _read_done(path)
     new = tips - done

@@ -48,7 +48,7 @@ class LooseStore:
         self._recent: dict[str, float] = {}
 
     def write(self, kind: bytes, data: bytes) -> Oid:
-        """Store the object, unless this store just did. An existing one is replaced, and so counts as new."""
+        """Store the object, unless this was just done. An existing one is rewritten, so it counts as new."""
         body = b"%s %d\0%s" % (kind, len(data), data)
         oid = sha1(body, usedforsecurity=False).hexdigest()
         recent = self._recent

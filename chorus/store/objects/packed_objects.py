@@ -1,7 +1,7 @@
 """Read objects from packs in process, except deltas, which `BatchReader` leaves to git.
 
-Most trees read for the first time are stored whole, and reading one here takes a quarter of the time of
-asking another process, on a busy machine a tenth. gitdb's `PackedDB` would do it too, deltas included, but
+Most trees read for the first time are stored whole. Reading one here takes a quarter of the time that
+another process needs (a tenth on a busy machine). gitdb's `PackedDB` would do it too, deltas included, but
 takes four to nine times as long per tree, which makes the first edit in a directory 20 to 30 % slower
 (decision 0014).
 
@@ -75,7 +75,7 @@ class Pack:
         return _read_number(start, _read_number(start, 0)[1])[0]
 
     def _header(self, position: int) -> tuple[int, int, int]:
-        """The number of the kind, the length, and where the rest begins."""
+        """The object's kind as a number, its length, and the position of its data."""
         byte = self._pack[position]
         low, more = byte & 15, byte & 0x80
         high, end = _read_number(self._pack, position + 1) if more else (0, position + 1)
@@ -132,7 +132,7 @@ class PackReader:
         return None
 
     def _reopen(self) -> bool:
-        """Open the packs that exist now; False if nothing changed since."""
+        """Open the packs that exist now; return False if they are the same as before."""
         mtimes = [mtime_of(name) for name in self._names]
         if mtimes == self._mtimes:
             return False
@@ -158,7 +158,7 @@ class PackReader:
 
 
 def _read_number(data: bytes | mmap.mmap, position: int) -> tuple[int, int]:
-    """A number in groups of seven bits, the lowest first, and where it ends."""
+    """Decode a number stored in groups of seven bits, lowest first; also return where it ends."""
     number = shift = 0
     while True:
         byte = data[position]

@@ -39,7 +39,7 @@ class TreeEntry(NamedTuple):
 class Run:
     """Neighbouring entries, as bytes.
 
-    The second search builds a table of positions, which derived runs share as long as no position changes.
+    A table of positions is built at the second search. Derived runs share it as long as no position changes.
     """
 
     __slots__ = ("_positions", "raw")

@@ -78,7 +78,7 @@ class Trees:
         return entry
 
     def find(self, root: Oid | None, path: str, is_same: Callable[[str, str], bool]) -> list[RepoPath]:
-        """The paths of files and directories whose names are all the same as those of `path`."""
+        """The paths of files and directories that match `path`; `is_same` compares each part of the path."""
         found: list[tuple[str, Oid | None]] = [("", root)]
         for part in path.split("/"):
             found = [
@@ -139,7 +139,7 @@ class Trees:
         return oid
 
     def _replaced(self, oid: Oid) -> None:
-        """Keep a directory that has a newer version for a few changes more, and no longer."""
+        """Keep the old version of a directory in the cache for only a few more changes."""
         self._old_versions.append(oid)
         if len(self._old_versions) > MAX_OLD_VERSIONS:
             _, freed = self._cache.pop(self._old_versions.popleft(), (None, 0))

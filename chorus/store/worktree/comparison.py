@@ -163,7 +163,7 @@ class FileComparer:
 
 
 def can_be_ignored(state: FileState) -> bool:
-    """Whether git can be asked about the path: it fails for some that do not exist or are not its own."""
+    """Whether `git check-ignore` takes the path: it fails for some that are absent or not git's own."""
     match state:
         case File():
             return True

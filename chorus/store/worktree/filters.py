@@ -21,7 +21,7 @@ FILTER_TIMEOUT_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """`warning`: why the bytes are not converted as git would."""
+    """The converted bytes. `warning`: why they are not converted as git would."""
 
     data: bytes
     warning: str | None = None
@@ -93,11 +93,11 @@ class Filters:
         return {path: known[path][1] for path in wanted}
 
     def converted(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
-        """The paths with a conversion, of any number of paths. Answers are not cached."""
+        """The paths that have a conversion. Answers are not cached, so any number of paths may be given."""
         return self._ask(dict(self._rules.stamp_paths(paths)))
 
     def _ask(self, marks: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:
-        """Ask git about them. Not needed without `core.autocrlf` and any attributes file above the path."""
+        """Ask git about the paths to which `core.autocrlf` or an attributes file may apply."""
         always = self._autocrlf()
         paths = [path for path, mark in marks.items() if always or any(mark[1:])]
         if not paths:

@@ -81,7 +81,7 @@ class Scanner:
     def other_spellings(self, tree: Oid, paths: Sequence[RepoPath]) -> list[RepoPath]:
         """What these paths are called on disk and in `tree`, where several names mean one file.
 
-        A file that is renamed to another spelling of its name is gone by one name and there by the other.
+        A file that is renamed to another spelling disappears under one name and appears under the other.
         """
         spelling = self._work_tree.spelling
         if spelling.is_exact:

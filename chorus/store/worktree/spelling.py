@@ -1,7 +1,7 @@
-"""How a name is spelled where the file system takes several spellings for one: other case, other accents.
+"""The spelling of names where the file system treats several spellings (case, accents) as one name.
 
 macOS ignores case, and takes a letter with its accent as one character (NFC) or two (NFD). git knows a file
-by its name on disk, in NFC. A tool may name it otherwise, and means the same file.
+by its name on disk, in NFC. A tool may spell it differently and mean the same file.
 """
 
 import os
@@ -18,7 +18,7 @@ class Spelling:
 
     @classmethod
     def of(cls, *, ignores_case: bool, composes: bool) -> "Spelling":
-        """By git's settings `core.ignoreCase` and `core.precomposeUnicode` (heeded on macOS alone)."""
+        """Follow git's settings `core.ignoreCase` and `core.precomposeUnicode` (the latter only on macOS)."""
         return cls(ignores_case, composes and COMPOSES_NAMES)
 
     @property
@@ -46,7 +46,7 @@ class Spelling:
         return "/".join(spelled)
 
     def is_stored(self, root: str, path: str) -> bool:
-        """Whether the disk spells this path so. Where it cannot be listed, reading will tell."""
+        """Whether the path is spelled like this on disk. True if that cannot be listed: reading will tell."""
         here = root
         for part in path.split("/"):
             try:

@@ -36,7 +36,7 @@ class CannotReplace(ChorusError):
 
 
 class StagedFile:
-    """New content for a path, in a scratch file beside it. Close it in any case."""
+    """New content for a path, in a scratch file beside it. The caller must close it."""
 
     __slots__ = (
         "_created_parents",

@@ -1,11 +1,11 @@
-"""The private index: for each recorded file its stamp and its raw bytes at that time.
+"""The private index: the stamp of each recorded file, and the raw bytes it had then.
 
-git compares it with the work tree in one pass and finds the files whose stamp differs and those it does not
-have. It is in the git directory of the work tree and is only a cache: lost or damaged, it is rebuilt from a
-copy of the user's index, which is never written to.
+git compares the index with the work tree in one pass, and finds the files with another stamp and those
+without an entry. The index is in the git directory of the work tree and is only a cache: if it is lost or
+damaged, it is rebuilt from a copy of the user's index, which is never written to.
 
-Its entries are the files of one tree, whose id is in a second file. Comparing that tree with another one
-tells what the stamps cannot.
+Its entries are the files of one tree, whose id is in a second file. To find changes since another tree, the
+two trees are compared as well.
 """
 
 import os
@@ -60,7 +60,7 @@ class StampIndex:
         return tree
 
     def update(self, updates: Mapping[bytes, IndexEntry | None], tree: Oid) -> None:
-        """Apply the files read since the last update. `tree` is the tree of the entries after that."""
+        """Apply the files read since the last update. `tree`: the tree that all entries then make up."""
         entries = dict(parse_index(self._path.read_bytes()))
         for name, indexed in updates.items():
             if indexed is None:
@@ -80,7 +80,7 @@ class StampIndex:
         return split_names(self._run("diff-files", *options, "--", *below))
 
     def unknown(self, below: Sequence[RepoPath] = ()) -> list[RepoPath]:
-        """Files without entry that git does not ignore; a nested repository ends in "/"."""
+        """Files without an entry that git does not ignore; the path of a nested repository ends in "/"."""
         return split_names(self._run("ls-files", "-z", "--others", "--exclude-standard", "--", *below))
 
     def _run(self, *arguments: str, extra: Mapping[str, str] | None = None) -> bytes:

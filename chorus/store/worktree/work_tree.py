@@ -53,7 +53,8 @@ class WorkTree:
     def locate(self, path: str) -> RepoPath | None:
         """The path a tool names, relative to this work tree; None if it is outside.
 
-        Links among its parents are resolved, as the system does when the tool writes; the last name is not.
+        Symbolic links among its parent directories are resolved, as the system does when the tool writes. The
+        last name is not resolved.
         """
         full = os.path.normpath(os.path.join(self._root, path))  # noqa: PTH118  a last link stays
         if full.count("/") > MAX_PARTS:
@@ -110,7 +111,7 @@ class WorkTree:
             staged_files.close()
 
     def stage(self, path: RepoPath, mode: int, data: bytes) -> StagedFile:
-        """The first half of `write_file`, for many files at a time. Close the result in any case."""
+        """Do the first half of `write_file`, for many files at a time. The caller closes the result."""
         return staged_file.stage(self._root, path, mode, data, durable=self._durable)
 
     def sync_staged(self, staged_files: Sequence[StagedFile]) -> None:

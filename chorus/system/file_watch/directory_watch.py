@@ -15,7 +15,7 @@ __all__ = ["DirectoryWatch", "open_directory_watch"]
 
 
 class DirectoryWatch(Protocol):
-    """`open_directory_watch` returns one, or None where directories cannot be watched."""
+    """Watches directories. `open_directory_watch` returns one, or None where they cannot be watched."""
 
     def fileno(self) -> int:
         """A descriptor that is readable once something changed."""
@@ -24,8 +24,8 @@ class DirectoryWatch(Protocol):
     def watch(self, directories: Iterable[Path]) -> None:
         """Watch these directories and no others; for one that does not exist, the nearest above it.
 
-        To be called again after a change: a directory may have appeared, or replaced another. Raises OSError
-        if one cannot be watched.
+        Call it again after a change: a directory may have appeared, or replaced another. Raises OSError if
+        one cannot be watched.
         """
         ...
 

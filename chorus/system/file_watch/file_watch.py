@@ -59,8 +59,9 @@ class FileWatch:
         on_head: Callable[[], None] = lambda: None,
         polling: bool = False,
     ) -> None:
-        """`wake` is called after a change, `on_head` after one that may have moved HEAD, both in a thread of
-        the watch. `polling`: watch nothing, so that the caller scans.
+        """`wake`: called after a change. `on_head`: called after one that may have moved HEAD.
+
+        Both are called in a thread of the watch. `polling`: watch nothing, so that the caller scans.
         """
         self._polling = polling
         self._root = os.fspath(work_tree)
@@ -174,7 +175,7 @@ class FileWatch:
 
 
 class _Barriers:
-    """Files created to be reported: when the watch reports one, it has reported everything before it.
+    """Files created only to be reported: once one is, everything before it has been reported.
 
     inotify keeps the order of events across all directories watched through one queue, and so do the emitter
     and its observer. Nothing is written into the work tree.

@@ -62,7 +62,7 @@ class PendingWrites:
             self.wait()
 
     def wait(self) -> None:
-        """Wait until all files are on the disk. Their names are there after the next `sync_file`."""
+        """Wait until the bytes of all files are on the disk. The next `sync_file` writes their names."""
         pending, self._pending = self._pending, []
         try:
             finish_writing(pending)

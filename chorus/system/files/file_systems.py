@@ -1,4 +1,4 @@
-"""What a file system cannot do that others can."""
+"""Differences between file systems: how git spells names on them, and whether every change is reported."""
 
 from pathlib import Path
 
@@ -17,5 +17,5 @@ REMOTE_FILE_SYSTEMS = {
 
 
 def is_remote(directory: Path) -> bool:
-    """Whether somebody else may write to the file system without any event here."""
+    """Whether other machines may write to the file system without an event here."""
     return bool(file_system_types(directory) & REMOTE_FILE_SYSTEMS)

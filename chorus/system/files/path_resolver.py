@@ -19,7 +19,7 @@ _OPAQUE = ("/.vol/", "/.nofollow/", "/.resolve/")
 
 
 class PathResolver:
-    """Resolves paths for one question: what it has seen on the disk it does not look up again."""
+    """Resolves paths. Results of disk lookups are kept, so create a new one for each question."""
 
     def __init__(self, working: str, root: str) -> None:
         self._working = working

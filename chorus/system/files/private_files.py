@@ -24,7 +24,7 @@ class NotOwned(ChorusError):
 
 
 def make_private(directory: Path) -> None:
-    """Create a directory for its owner alone, and missing ones above it; take an existing one from others."""
+    """Create a private directory, and missing ones above it. An existing one is made private."""
     try:
         directory.mkdir(mode=DIRECTORY_MODE)
     except FileNotFoundError:

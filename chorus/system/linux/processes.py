@@ -40,7 +40,7 @@ def read_start(pid: int) -> str | None:
 
 
 def start_time(pid: int, started: str) -> float | None:
-    """When a process that `started` names began, in seconds since 1970; None if it cannot be known."""
+    """When the process began, in seconds since 1970; None if unknown. `started`: as `read_start` gives it."""
     if not started.isdecimal():
         return None
     # Finer than /proc/uptime, so that what the process wrote at once is never older than the process.
@@ -57,7 +57,7 @@ def start_time(pid: int, started: str) -> float | None:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a signal stopped it, or it is gone."""
+    """Whether the process is stopped by a signal, or is gone."""
     try:
         stat = _read(pid, "stat")
     except (FileNotFoundError, ProcessLookupError):

@@ -1,7 +1,8 @@
-"""Writing files to the disk: on macOS `fsync` stops at the drive's cache, so two calls of its own follow.
+"""Writing files to the disk. On macOS `fsync` stops at the drive's cache, so two other calls are used.
 
-A barrier keeps everything written before it ahead of what comes after it, which is all that objects need
-before their ref. A full sync empties the cache. git's default for macOS stops at the drive's cache.
+A barrier (F_BARRIERFSYNC) keeps everything written before it ahead of what comes after it, which is all
+that objects need before their ref. A full sync (F_FULLFSYNC) empties the cache. git's default for macOS
+stops at the drive's cache.
 """
 
 import fcntl
@@ -28,7 +29,7 @@ def start_writing(descriptor: int) -> None:
 
 
 def finish_writing(descriptors: Sequence[int]) -> None:
-    """Let nothing written from now on reach the disk before these files."""
+    """Make sure that nothing written from now on reaches the disk before these files."""
     if not descriptors:
         return
     try:
@@ -38,7 +39,7 @@ def finish_writing(descriptors: Sequence[int]) -> None:
 
 
 def find_journal(directory: Path) -> int | None:
-    """The device of this directory, if a wait for its newest file is a wait for all: never certain here."""
+    """Return None: it is never certain here that a wait for the newest file is a wait for all."""
     del directory
     return None
 

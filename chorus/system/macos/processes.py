@@ -41,7 +41,7 @@ def read_start(pid: int) -> str | None:
 
 
 def start_time(pid: int, started: str) -> float | None:
-    """When a process that `started` names began, in seconds since 1970; None if it cannot be known."""
+    """When the process began, in seconds since 1970; None if unknown. `started`: as `read_start` gives it."""
     if read_start(pid) != started:
         return None
     try:
@@ -52,7 +52,7 @@ def start_time(pid: int, started: str) -> float | None:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a signal stopped it, or it is gone."""
+    """Whether the process is stopped by a signal, or is gone."""
     try:
         with _translate_errors():
             return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
@@ -71,13 +71,13 @@ def list_group(group: int) -> list[int]:
 
 
 def open_process(pid: int) -> int | None:
-    """A descriptor that is readable once the process has ended: not here."""
+    """Return None: there is no descriptor here that becomes readable when a process ends."""
     del pid
     return None
 
 
 def read_idle_shell(pid: int) -> tuple[str, int] | None:
-    """The name and foreground group of a pane's first process if it runs no other program: not known here."""
+    """Return None: whether a pane's first process runs another program is not known here."""
     del pid
     return None
 
