@@ -220,15 +220,16 @@ class Journal:
         self._append_mark({"seconds": self.workspace.now(), **mark})
 
     def reword(self, action: ToolUseId, summary: str) -> None:
-        """Change an action's summary in the log, and on its lane if its commit is the newest there."""
+        """Change an action's summary in the log and on its lane; do nothing unless it is the newest."""
         recorded = self.timeline.find_action(action)
         own = recorded is not None and recorded.record.action == action and recorded.record.lane_commit
         if recorded is not None and own:
             commit = self.lanes.reword(
                 recorded, self.current_commit(recorded), summary, self.head_tracker.head
             )
-            if commit is not None:
-                self._append_mark({"kind": "moved", "id": action, "commit": commit})
+            if commit is None:
+                return
+            self._append_mark({"kind": "moved", "id": action, "commit": commit})
         self.append_mark({"kind": "said", "id": action, "summary": summary})
 
     def _mark_undone(

@@ -168,7 +168,7 @@ class Recorder:
     def set_summary(self, action: ToolUseId, lead_text: str) -> None:
         """Replace the summary of an action by the assistant's own text, which arrived later.
 
-        A lane commit is reworded only while it is the newest: others build on it. The log is always.
+        In the log and on the lane, or nowhere: a lane commit is reworded only while it is the newest.
         """
         summary = first_words(lead_text)
         with self.journal.writing():

@@ -358,15 +358,15 @@ def test_a_repository_without_a_timeline_has_no_entries(repo: UserRepo, recorder
     assert not (repo.git_dir / "chorus").exists()
 
 
-def test_a_summary_that_comes_late_is_in_the_log_and_on_the_lane_where_no_commit_is_above_it(
+def test_a_summary_that_comes_late_is_the_same_in_the_log_and_on_the_lane(
     repo: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     first = agent.edit("app.py", b"one\n")
     second = agent.edit("app.py", b"two\n")
     recorder.set_summary(ToolUseId(second.id or ""), "I write two.\nAnd more.")
-    recorder.set_summary(ToolUseId(first.id or ""), "I write one.")
+    recorder.set_summary(ToolUseId(first.id or ""), "I write one.")  # too late: another commit is above it
     entries = recorder.entries()
-    assert [entry.summary for entry in entries] == ["I write one", "I write two"]
+    assert [entry.summary for entry in entries] == [first.summary, "I write two"]
     assert lane_subjects(repo, first.lane) == [first.summary, "I write two"]
     assert repo.git("rev-parse", str(first.lane)).strip() == entries[1].commit
     third = agent.edit("app.py", b"three\n")
@@ -379,7 +379,7 @@ def test_a_lane_that_is_checked_out_is_not_reworded(repo: UserRepo, recorder: Re
     (repo.path / "new.txt").unlink()
     repo.git("switch", "-q", str(made.lane))
     recorder.set_summary(ToolUseId(made.id or ""), "I write one.")
-    assert entry_of(recorder, made.id or "").summary == "I write one"
+    assert entry_of(recorder, made.id or "").summary == made.summary
     assert lane_subjects(repo, made.lane) == [made.summary]
 
 
