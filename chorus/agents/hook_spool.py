@@ -153,14 +153,14 @@ class Spool:
             self._unreleased.discard(event)
 
     def expect_answers(self, expected: bool) -> None:
-        """Let hooks wait for an answer that would not wait otherwise; or no longer."""
+        """Set whether an answer may come for hooks that would not wait for one otherwise."""
         if expected:
             self._write(NOTICES, b"")
         else:
             (self._directory / NOTICES).unlink(missing_ok=True)
 
     def hold(self, event: HookEvent) -> HeldHook:
-        """Let the hook wait for an answer that comes later, or never."""
+        """Let the hook wait for an answer that may come later, or never."""
         fifo = self._answers / event.name
         fifo.unlink(missing_ok=True)
         os.mkfifo(fifo, 0o600)

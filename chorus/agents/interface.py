@@ -84,7 +84,7 @@ class StreamReader(Protocol):
         ...
 
     def close(self) -> list[Document]:
-        """The text has ended: return the objects that only its end shows to be complete."""
+        """Take the end of the text; return the objects that are known to be complete only now."""
         ...
 
 
@@ -141,8 +141,10 @@ class OutcomeReader(Protocol):
 
 
 class TranscriptReader(Protocol):
-    """Follows one transcript. `position` is the end of the last line returned; `problem` why none can be;
-    `has_more` whether the last call left something to read.
+    """Follows one transcript.
+
+    `position`: the end of the last line returned; `problem`: why no line can be read; `has_more`: whether the
+    last call left something to read.
     """
 
     position: int
@@ -225,7 +227,7 @@ class Events(Protocol):
         ...
 
     def is_about_form(self, event: Mapping[str, Any]) -> bool:
-        """Return whether a hook event is about a form. Hooks report forms also where the mod runs."""
+        """Return whether a hook event is about a form. Hooks report forms even if the mod is loaded."""
         ...
 
     def notice_session(self, event: Mapping[str, Any]) -> SessionId | None:
@@ -401,7 +403,7 @@ class Prompts(Protocol):
 
 
 class SettingsScope(Enum):
-    """Which sessions: the user's everywhere, everybody's in this repository, or only the user's in it."""
+    """Whose sessions: the user's in all repositories, everybody's in this one, or the user's in this one."""
 
     USER = "user"
     PROJECT = "project"

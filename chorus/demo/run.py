@@ -97,7 +97,7 @@ def find_prefix(environment: Mapping[str, str]) -> str:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """Clean up also when the window is closed or the process is killed."""
+    """Exit on a signal, so that the demo is cleaned up when its window is closed or it is killed."""
     raise SystemExit(128 + number)
 
 

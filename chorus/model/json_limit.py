@@ -8,5 +8,5 @@ MAX_COMMAS = 3_000_000
 
 
 def is_too_much(data: bytes) -> bool:
-    """Whether to parse this would take too long."""
+    """Whether parsing this would take too long."""
     return len(data) > MAX_JSON_BYTES or (len(data) > MAX_COMMAS and data.count(b",") > MAX_COMMAS)

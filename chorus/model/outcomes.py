@@ -1,9 +1,9 @@
 """Outcomes: what happened in a session, as the events of an agent are paired.
 
 For each call there is at most one `CallOpened`, then exactly one `ActionClosed`, with at most one
-`CallStarted` between them. What is learned later (a
-denial listed at the end of the turn, a late result, text from a second source) comes as `StatusCorrected`,
-`LeadTextAdded` or `OwnerCorrected`. The outcomes of every call and turn are tuples, which are made faster.
+`CallStarted` between them. What is learned later (a denial listed at the end of the turn, a late result,
+text from a second source) comes as `StatusCorrected`, `LeadTextAdded` or `OwnerCorrected`. The outcomes of
+every call and turn are tuples, which are made faster.
 """
 
 from collections.abc import Mapping
@@ -151,7 +151,7 @@ class Tokens(NamedTuple):
 
     @property
     def read(self) -> int:
-        """All that the model had before it when it wrote: how full its context was."""
+        """All input tokens, including those from the cache: how full the model's context was."""
         return self.input + self.cache_read + self.cache_write
 
     def plus(self, other: "Tokens") -> "Tokens":
@@ -243,7 +243,7 @@ class SessionDescribed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RateLimited:
-    """The account's limit: how far it is used up, and when it starts again."""
+    """The account's limit: how much of it is used up, and when it resets."""
 
     session: SessionId
     status: str

@@ -156,7 +156,10 @@ def screen_reading_json(found: Prompt | UnknownPrompt | NoPrompt) -> PromptJson 
 
 
 def split_body(rows: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The rows between the rules the client draws, and the others. Without two rules, all and none."""
+    """Split rows into those between the rules the client draws, and the others.
+
+    Without two rules, all rows are in the first part.
+    """
     rules = [index for index, row in enumerate(rows) if _RULE_LINE.fullmatch(row)]
     if len(rules) < 2:
         return list(rows), []
@@ -165,7 +168,7 @@ def split_body(rows: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def without_root(row: str, root: str) -> str:
-    """A row that is a path below the work tree, without the work tree, as the client shows it."""
+    """A row without the work tree at its beginning, if it is a path below it: so the client shows it."""
     path = row.strip()
     return path[len(root) + 1 :] if root and path.startswith(f"{root}/") else row
 

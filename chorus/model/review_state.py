@@ -30,7 +30,7 @@ STATUS_MEANINGS = {
 
 
 def shorten_turn(turn: str) -> str:
-    """The beginning of a turn's id, as it is shown, with its number: a message sent into a turn has one."""
+    """Shorten a turn's id for display. A number after a dot is kept: a message sent into a turn has one."""
     name, dot, number = turn.partition(".")
     return name[:SHORT_TURN_LENGTH] + dot + number
 

@@ -296,9 +296,9 @@ def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> Ses
 
 
 def join_turn(saved: TurnJson, known: TurnJson) -> TurnJson:
-    """Return a turn that an earlier watcher saved, and that this one has read again from some of its sources.
+    """Merge a turn that an earlier watcher saved with what this watcher has read of it again.
 
-    What was saved is more complete, unless the turn has gone on.
+    The saved one is more complete, unless the turn has continued.
     """
     went_on = _count_tokens(known) > _count_tokens(saved)
     newer, older = (known, saved) if went_on else (saved, known)

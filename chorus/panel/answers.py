@@ -1,8 +1,7 @@
 """Answer the prompt that is shown, and no other.
 
-The request names the very prompt that was on screen when the key was pressed, by id and
-fingerprint. A key pressed too soon after the prompt changed, or while an answer is being sent, does nothing
-but say so.
+The request names the very prompt that was on screen when the key was pressed, by id and fingerprint. A key
+pressed too soon after the prompt changed, or while an answer is being sent, only shows why it was refused.
 """
 
 from collections.abc import Callable, Mapping
@@ -70,7 +69,7 @@ class AnswerClient(Protocol):
 
 
 class Answers:
-    """The keys that answer. `show_prompt`: makes a hidden prompt visible."""
+    """Handles the keys that answer. `show_prompt`: makes a hidden prompt visible."""
 
     def __init__(
         self,

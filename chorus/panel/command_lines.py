@@ -43,7 +43,7 @@ def with_hunks(revert: str, hunks: Iterable[int]) -> str:
 
 
 def note(place: str, text: str) -> str:
-    """`place`: an action, or ACTION:LINE, or ACTION:PATH:LINE."""
+    """Write a note. `place`: an action, ACTION:LINE or ACTION:PATH:LINE."""
     return _quote("note", place, text)
 
 

@@ -55,7 +55,7 @@ class ReviewTarget:
 
 @dataclass(frozen=True, slots=True)
 class DoneStep:
-    """Something the user did here, and the way to undo it; without one, `what` says that there is none."""
+    """Something the user did here, and how to undo it. If it cannot be undone, `what` says so."""
 
     what: str
     undo: Callable[[], Awaitable[None]] | None
@@ -65,7 +65,7 @@ EditMessages = Callable[[Sequence[LandedCommitJson], str], list[LandMessage]]
 
 
 class Review:
-    """`edit_messages`: lets the user edit the messages of these commits for this branch."""
+    """Handles the review keys. `edit_messages`: lets the user edit the messages of commits for a branch."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Review:
             start_task(self._queue, "preview", self._open_hunk_form, target)
 
     def note(self, place: tuple[str, DiffLine] | None) -> None:
-        """Write a note on the action under the cursor. `place`: on this line of that file."""
+        """Write a note on the action under the cursor. `place`: the file and line that it is about."""
         entry = self._queue.entry
         if entry is None or entry.outside or not entry.paths:
             self._status.show("put the cursor on an action that changed a file", "warning")

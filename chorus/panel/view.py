@@ -157,7 +157,7 @@ class PanelView:
         self.refresh_bars()
 
     def back(self) -> None:
-        """Close the filter, else the diff or the zoom."""
+        """Close the filter if it is open, otherwise the diff or the zoom."""
         if self.filter.display:
             self.filter.value = ""
             self.filter.display = False

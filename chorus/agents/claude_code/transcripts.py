@@ -26,8 +26,10 @@ SUBAGENTS = "subagents"
 
 @dataclass(slots=True)
 class TranscriptTail:
-    """Follows one file. `position` is the end of the last line returned; `problem` why none can be read;
-    `has_more` whether the last call left something to read.
+    """Follows one transcript.
+
+    `position`: the end of the last line returned; `problem`: why no line can be read; `has_more`: whether the
+    last call left something to read.
     """
 
     path: Path

@@ -39,7 +39,10 @@ class Session:
 
     @property
     def transcript(self) -> Path:
-        """The client names the directory after the project: all but letters and digits become dashes."""
+        """The path of the transcript, as the client forms it.
+
+        The directory is named after the project: all characters but letters and digits become dashes.
+        """
         return self.config / "projects" / re.sub(r"[^a-zA-Z0-9]", "-", str(self.cwd)) / f"{self.id}.jsonl"
 
     def environment(self) -> dict[str, str]:
@@ -55,7 +58,7 @@ class Session:
 
 
 class Registration:
-    """The file that tells which session this process runs."""
+    """The file that says which session this process runs, as the client writes it."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -1,4 +1,4 @@
-"""The terminal of the stand-in: keys in, changed rows out; everything as it was at the end."""
+"""The terminal of the stand-in: reads keys, draws changed rows, and restores everything at the end."""
 
 import os
 import re
@@ -76,7 +76,7 @@ class Terminal:
         return data or None
 
     def measure(self) -> tuple[int, int]:
-        """Columns and rows; after a change of them everything is drawn again."""
+        """Columns and rows. After a change of size, everything is drawn again."""
         size = os.get_terminal_size(sys.stdout.fileno())
         if size != self._size:
             self._size, self._drawn = size, []

@@ -33,7 +33,7 @@ UNASKED_COMMANDS = {
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """`text` is for the model; `report` is what the client tells hooks and the transcript."""
+    """The result of a tool. `text` is for the model, `report` for hooks and the transcript."""
 
     text: str
     report: Json | str

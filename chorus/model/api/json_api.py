@@ -25,7 +25,7 @@ class UndoneJson(TypedDict):
 
 
 class ContextJson(TypedDict):
-    """Lines somebody else wrote and did not commit, which an action changed: its lane has them as context."""
+    """Uncommitted lines of somebody else that an action changed. Its lane has them in a context commit."""
 
     path: str
     by: int | None  # the action that wrote them; None: the user
@@ -296,7 +296,7 @@ class InboxRepositoryJson(TypedDict):
 
 
 class InboxJson(TypedDict):
-    """Every repository of this user in which a watcher runs or ran, and sums over all."""
+    """Every repository of this user in which a watcher runs or ran, and the totals over all of them."""
 
     repositories: list[InboxRepositoryJson]
     prompts: int
@@ -312,7 +312,7 @@ class HunkJson(TypedDict):
 
 
 class RevertWarningJson(TypedDict):
-    """A later action whose lines mention names that a revert takes away from their file: a guess."""
+    """A guess: a later action whose lines use names that a revert would remove from their file."""
 
     path: str
     names: list[str]
@@ -507,7 +507,7 @@ class DropJson(TypedDict):
 
 
 class GcJson(TypedDict):
-    """What `chorus gc` did. `brought_home`, `kept` and `lost` are of `--all`."""
+    """What `chorus gc` did. Only `--all` sets `brought_home`, `kept` and `lost`."""
 
     forgotten: NotRequired[int]  # records older than chorus.keepDays
     packed: NotRequired[int]  # objects

@@ -13,7 +13,7 @@ Decision = Literal["allow", "allow-always", "deny", "option", "answers"]
 
 
 class NoArguments(TypedDict):
-    """For `hello`, `status`, `stop`, `subscribe`, `sync`, `prompts`, `audit` and `sessions`."""
+    """No arguments: `hello`, `status`, `stop`, `subscribe`, `sync`, `prompts`, `audit` and `sessions`."""
 
 
 class WatchArguments(TypedDict):
@@ -99,7 +99,7 @@ class QuestionArgument(TypedDict):
 
 
 class AnswerChoice(TypedDict):
-    """What is answered to a prompt."""
+    """The answer to a prompt."""
 
     decision: Decision
     option: NotRequired[str | None]  # the key of the option, for "option"
@@ -116,9 +116,10 @@ class AnswerArguments(AnswerChoice):
 
 
 class LanesArguments(TypedDict):
-    """`cwd`: a directory in the current work tree; without it, the repository's main one.
+    """Which work trees a list is about.
 
-    `here`: only this work tree; otherwise all of the repository.
+    `cwd`: a directory in the current work tree; by default the repository's main one. `here`: only this work
+    tree; otherwise all of the repository.
     """
 
     cwd: NotRequired[str | None]
@@ -151,14 +152,14 @@ class LogArguments(LogView):
 
 
 class ActionArguments(TypedDict):
-    """For `hunks`."""
+    """The arguments of `hunks`: one action."""
 
     action: ActionName
     cwd: NotRequired[str | None]
 
 
 class ShowArguments(ActionArguments):
-    """`user_diff`: the patch is made with the user's settings for diffs."""
+    """Show an action. `user_diff`: make the patch with the user's settings for diffs."""
 
     user_diff: NotRequired[bool]
 
@@ -236,9 +237,10 @@ class NamedMessage(TypedDict):
 
 
 class LandArguments(TypedDict):
-    """`messages`: one for each commit. If given, only the actions they name are landed.
+    """Land actions of a lane; without `actions` and `turns`, all of them.
 
-    Without `actions` and `turns`, everything of the lane is landed. `fixup`: fold it into this commit.
+    `messages`: one for each commit. If given, only the actions they name are landed. `fixup`: fold everything
+    into this commit.
     """
 
     lane: str

@@ -146,7 +146,7 @@ def render_actions(names: Sequence[str]) -> str:
 
 
 def parse_parts(message: str) -> tuple[str, ...]:
-    """Every action of which a message says that the commit holds some hunks."""
+    """The actions of which the commit contains only some hunks, as its message says."""
     return tuple(_parse_value(value) for value in _PART_LINE.findall(message))
 
 

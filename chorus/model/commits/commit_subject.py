@@ -78,7 +78,7 @@ def subject_of(request: str) -> str | None:
 
 
 def change_phrase(summary: str) -> str | None:
-    """What the agent said it does, without what it said about itself or the problem; None if that is all.
+    """The change as the agent described it, without remarks on itself or the problem; None if that is all.
 
     "Great! Now I'll add a helper." becomes "Add a helper".
     """

@@ -63,7 +63,7 @@ def render_choices(question: PromptQuestion) -> str:
 
 
 def parse_answer(question: PromptQuestion, text: str) -> QuestionArgument:
-    """The choices that the text names, by number or label; any other text is an answer in own words."""
+    """The choices that the text names, by number or label; any other text is the user's own answer."""
     labels = list(question.labels)
     parts = [part.strip() for part in text.split(",")] if question.several else [text]
     found = [_find_label(labels, part) for part in parts]

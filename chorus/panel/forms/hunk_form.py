@@ -1,4 +1,4 @@
-"""The form for choosing hunks of an action: each with its lines and a mark, a cursor on one of them."""
+"""The form for choosing hunks of an action. Each is shown with its lines and a mark."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -79,7 +79,7 @@ class HunkList(LinePane):
             self.refresh()
 
     def numbers(self) -> list[int]:
-        """Return the chosen hunks as a revert takes them; without a choice, the one under the cursor."""
+        """Return the numbers of the chosen hunks; if none is chosen, that of the one under the cursor."""
         return [self._hunks[at]["n"] for at in sorted(self.chosen or {self.cursor})]
 
     def _render_heading(self, at: int) -> StyledLine:
@@ -89,7 +89,7 @@ class HunkList(LinePane):
         return [(mark, style), (f"{self._hunks[at]['n']} ", "number"), (path, "strong")], under
 
     def _reveal(self) -> None:
-        """Scroll to the whole hunk under the cursor, or its beginning."""
+        """Scroll so that the hunk under the cursor is visible, or its beginning if it is too long."""
         rows = [index for index, (at, _) in enumerate(self._rows) if at == self.cursor]
         height = min(len(rows), max(self.size.height, 1))
         region = Region(0, rows[0], 1, height)
@@ -98,7 +98,7 @@ class HunkList(LinePane):
 
 
 class HunkForm(Form[list[int]]):
-    """Returns the numbers of the chosen hunks, or None."""
+    """Asks which hunks to revert. Returns their numbers, or None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,r", "submit", "revert", show=False, priority=True),

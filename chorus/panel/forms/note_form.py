@@ -13,7 +13,7 @@ from chorus.text.sanitize import sanitize
 
 
 class NoteForm(Form[str]):
-    """Returns the text of the note, or None."""
+    """Asks for the text of a note. Returns it, or None if cancelled."""
 
     placeholder: ClassVar = "What should the agent know or change?"
 

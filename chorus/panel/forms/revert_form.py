@@ -35,7 +35,10 @@ class RevertPreview:
 
 
 class RevertForm(Form[str]):
-    """Returns "revert", "with_dependents" (to preview that next), "hunks" (to choose some), or None."""
+    """Shows the preview, and asks whether to revert.
+
+    Returns "revert", "with_dependents" (to preview that next), "hunks" (to choose some), or None.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,r", "revert", "revert", show=False, priority=True),
@@ -107,7 +110,7 @@ class RevertForm(Form[str]):
         return [*lines, ([(self._render_hint(), "muted")], ""), ([], "")]
 
     def _render_hint(self) -> str:
-        """Return the way out of a conflict by the keys of this form, unlike the hint for the command line."""
+        """Return how to resolve a conflict with the keys of this form, instead of the command line."""
         if self.preview.dependents:
             return "Press w to see what reverting those too would change."
         markers = sanitize(command_lines.with_markers(self.command))

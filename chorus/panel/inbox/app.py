@@ -55,7 +55,7 @@ class InboxSettings:
 
 @dataclass(slots=True)
 class InboxPrompts:
-    """The pending prompts of all repositories. Their ids name the repository too: watchers count alike."""
+    """The pending prompts of all repositories, by ids that are unique across watchers."""
 
     prompts: dict[str, PendingPrompt]
     # Id here -> the repository's key, its name, the prompt's own id.
@@ -99,7 +99,7 @@ class InboxList(LinePane):
         return self.rows[self.cursor] if self.rows else None
 
     def show(self, rows: list[InboxRow]) -> None:
-        """Show these rows. The cursor stays on its row, or else at its place."""
+        """Show these rows. The cursor stays on its row; if that is gone, at its position."""
         before = self.row
         self.rows = rows
         names = [row.name for row in rows]

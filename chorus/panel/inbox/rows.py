@@ -16,7 +16,10 @@ RowKind = Literal["repository", "problem", "prompt", "session", "action", "more"
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
-    """`key`: of the repository; `id`: of the prompt, session or action. Both name the row across changes."""
+    """A row of the inbox.
+
+    `key`: of the repository; `id`: of the prompt, session or action. Together they identify the row.
+    """
 
     kind: RowKind
     key: str

@@ -47,7 +47,7 @@ class LogEntry:
 
     @property
     def is_revert(self) -> bool:
-        """Whether it reverts or redoes another action: then it is shown with that one."""
+        """Whether the entry reverts or redoes another action, and is therefore shown with that one."""
         return self.tool == REVERT_TOOL
 
     @property
@@ -56,7 +56,7 @@ class LogEntry:
 
     @property
     def outside(self) -> bool:
-        """Whether no action made this change: then it cannot be kept or reverted."""
+        """Whether no action made this change, so that it cannot be kept or reverted."""
         return self.status == "outside"
 
     @property
@@ -66,7 +66,7 @@ class LogEntry:
 
     @property
     def shown_status(self) -> str:
-        """The status to show: `landed` and `done` (nothing to review) come in addition to the log's own."""
+        """The status to show: the one in the log, `landed`, or `done` (nothing to review)."""
         if self.status not in (OPEN_STATUS, "kept"):
             return self.status
         if self.landed:
@@ -81,7 +81,7 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """`tokens`: what the model read and wrote, without what came from the cache."""
+    """A session. `tokens`: what the model read and wrote, without what came from the cache."""
 
     id: str
     lane: str | None
@@ -139,7 +139,7 @@ class LaneInfo:
 
 @dataclass(frozen=True, slots=True)
 class PromptOption:
-    """`digit`: the key of the panel that chooses it, also where the client has it on another key."""
+    """An option of a prompt. `digit`: the panel's key for it, which may differ from the client's."""
 
     key: str
     label: str
@@ -178,7 +178,7 @@ class PendingPrompt:
 
     @property
     def takes_several_answers(self) -> bool:
-        """Whether one of its options is not a whole answer."""
+        """Whether choosing one option is not a complete answer."""
         return len(self.questions) > 1 or any(question.several for question in self.questions)
 
 

@@ -69,7 +69,7 @@ def render_duration(since: str, until: str) -> str:
 
 
 def wants_ascii(environment: Mapping[str, str]) -> bool:
-    """Return whether the terminal is not known to show Unicode, by its locale or because it is a console."""
+    """Return whether to draw in ASCII: the locale is not UTF-8, or the terminal is known to lack Unicode."""
     if environment.get("TERM") in {"linux", "vt100", "vt220", "dumb"}:
         return True
     ctype, lang = environment.get("LC_CTYPE", ""), environment.get("LANG", "")

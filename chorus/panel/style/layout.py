@@ -35,9 +35,10 @@ def plan_arrangement(
     prompt_folded: bool,
     zoomed: bool = False,
 ) -> Arrangement:
-    """`prompt_rows`: what the pending prompt wants, 0 without one; `queue_rows`: all there are.
+    """Return the arrangement for a panel of this size.
 
-    `zoomed`: the diff gets everything, a pending prompt one line.
+    `prompt_rows`: how many rows the pending prompt needs, 0 if there is none; `queue_rows`: how many the
+    whole queue needs; `zoomed`: the diff takes all the room, a pending prompt keeps one line.
     """
     short = height < MIN_TALL_HEIGHT
     session_rows = 1 if short else max(min(sessions, MAX_SESSION_ROWS), 1)

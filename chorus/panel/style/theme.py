@@ -200,7 +200,7 @@ class ActivePalette:
 
 
 def choose_palette(*, dark: bool, colours: int) -> Palette:
-    """`colours`: how many the terminal shows; 0 for none, 16, 256, or more."""
+    """Return the palette for a terminal with this many colours: 0 for none, 16, 256, or more."""
     if colours <= 16:
         return Palette({}, {"strong": "bold", **_ANSI}, plain=True)
     base = DARK if dark else LIGHT
@@ -217,7 +217,7 @@ def count_colours(environment: Mapping[str, str]) -> int:
 
 
 def is_dark(environment: Mapping[str, str], theme: str = "auto") -> bool:
-    """Return the user's choice, else what the terminal says about its background, else dark."""
+    """Return whether to use dark colours: by the user's choice, else by the terminal's background."""
     choice = theme if theme != "auto" else environment.get("CHORUS_THEME", "auto")
     if choice in {"dark", "light"}:
         return choice == "dark"

@@ -98,7 +98,7 @@ class StatusLine(LinePane, can_focus=False):
 
 
 def render_status(status: StatusText, width: int) -> list[Pieces]:
-    """Render the text first; the command on the right where there is room, else after it."""
+    """Render the text, then the command: on the right where there is room, else directly after the text."""
     text = _SYMBOLS.get(status.level, "") + sanitize(status.text)
     if status.level in _WRAPPED and cell_width(text) > width > 0:
         # Why something went wrong matters more than the command.

@@ -110,7 +110,7 @@ class DiffDocument:
         return [(text, f"{under} {style}") for text, style in _fit(pieces, width)]
 
     def _render_code(self, index: int, offset: int) -> Pieces:
-        """Render text in its syntax colours, with the part that differs from its partner marked."""
+        """Render a line in its syntax colours, with the part marked that differs from its paired line."""
         text = self.text(index)
         line = self.patch.lines[index]
         start, end = self._difference(index)
@@ -130,7 +130,7 @@ class DiffDocument:
         return pieces
 
     def _difference(self, index: int) -> tuple[int, int]:
-        """Return where this line differs from its partner on the other side; 0, 0 if too much of it does."""
+        """Return where this line differs from its paired line; 0, 0 if too much of it does."""
         if (partner := self._partners.get(index)) is None:
             return 0, 0
         text, other = self.text(index), self.text(partner)

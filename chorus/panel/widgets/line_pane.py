@@ -43,7 +43,7 @@ class BackgroundStyle:
 def render_strip(
     pieces: Pieces, base: str, width: int, active_palette: ActivePalette, background: Style
 ) -> Strip:
-    """Render one line, exactly `width` cells; the styles in `base` lie under every piece."""
+    """Render one line, exactly `width` cells wide. The styles in `base` apply to every piece."""
     style = active_palette.current.style
     under = background + style(base)
     segments = [
@@ -135,7 +135,7 @@ class TextPane(LinePane):
 
 
 def wrap_text(text: str, style: str, width: int, *, indent: int = 1) -> list[StyledLine]:
-    """One text as lines, each as far to the right as the first."""
+    """Wrap a text into lines, all with the same indent."""
     rows = wrap(text, max(width - indent, 1))
     return [([(" " * indent + row.rstrip(), style)], "") for row in rows]
 

@@ -16,7 +16,10 @@ _NOISE = ("index ", "similarity index", "dissimilarity index")
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """`kind`: file, hunk, context, added, removed, or header (mode, rename, binary, no newline)."""
+    """A line of a diff.
+
+    `kind`: file, hunk, context, added, removed, or header (mode, rename, binary, no newline).
+    """
 
     kind: str
     text: str

@@ -116,7 +116,7 @@ class PromptCard(Widget, can_focus=True):
         )
 
     def show_unread(self) -> str | None:
-        """Scroll to the first line that was not shown yet, and return what to tell; None if all were."""
+        """Scroll to the first line not shown yet and return a message about it; None if all were shown."""
         if self.shown is None or self.shown.prompt.cut:
             return "a part of it is not on the pane's screen: make that pane taller, or answer it there"
         if self._lines.longer:
@@ -146,7 +146,7 @@ class PromptCard(Widget, can_focus=True):
         return len(lines.head) + len(lines.body) + len(lines.foot) + (2 if lines.body else 1)
 
     def set_room(self, rows: int, *, small: bool, keys: bool) -> None:
-        """Set how many rows the card may take, whether only one, and whether to show the keys."""
+        """Set how many rows the card may take, whether to fold it (`small`), and whether to show the keys."""
         self._max_height, self.small, self._keys = rows, small, keys
         self._lay_out()
 
@@ -272,8 +272,9 @@ def render_prompt(
     root: str = "",
     label_lines: int = MAX_LABEL_LINES,
 ) -> PromptLines:
-    """`session`: its name; `position`: which of several prompts this is; `keys`: whether to show the keys.
+    """Render a prompt as lines.
 
+    `session`: its name; `position`: which of several prompts this is; `keys`: whether to show the keys;
     `root`: the work tree; `label_lines`: how many lines the label of an option may take.
     """
     asked = "" if prompt.question == prompt.title else prompt.question

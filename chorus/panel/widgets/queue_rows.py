@@ -202,7 +202,7 @@ def plan_columns(rows: list[QueueRow]) -> Columns:
 
 
 def _fit_most(widths: Iterable[int]) -> int:
-    """A width that fits three of four: one long name does not take the room of every summary."""
+    """A width that fits three quarters of them, so that one long name does not shorten every summary."""
     ordered = sorted(widths)
     return ordered[-(len(ordered) // 4) - 1] if ordered else 0
 

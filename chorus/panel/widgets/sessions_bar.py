@@ -118,7 +118,7 @@ class SessionsBar(LinePane, can_focus=False):
 
 
 def plan_sessions(model: PanelModel) -> list[SessionInfo]:
-    """List sessions, those that wait first; those that are gone only while they have open actions."""
+    """List sessions, waiting ones first. A session that is gone is listed only while it has open actions."""
     prompted = {prompt.session for prompt in model.prompts.values()}
     # A prompt on a screen is known earlier than the session's state, and also where no hook reports it.
     present = [replace(s, state="waiting") if s.id in prompted else s for s in model.sessions.values()]
@@ -139,7 +139,7 @@ def session_name(session: SessionInfo, model: PanelModel) -> str:
 
 
 def _fit_usage(session: SessionInfo, room: int) -> str:
-    """Return how long it has run, its tokens and its cost, as far as they are known and fit."""
+    """Return how long the session has run, its tokens and its cost, as far as they are known and fit."""
     parts = [render_duration(session.since, session.last)]
     parts += [f"{_render_count(session.tokens)} tokens"] if session.tokens else []
     parts += [f"${session.cost:.2f}"] if session.cost is not None else []

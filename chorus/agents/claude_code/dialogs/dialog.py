@@ -177,8 +177,8 @@ def _without_options(screen: CapturedScreen, reason: str, ending: str) -> NoDial
 def _find_top(screen: CapturedScreen, start: int, column: int) -> int:
     """The row of the separator above the dialog's title, or -1 if it is not on the screen.
 
-    A separator right above the question does not count: in a plan it divides the question from the text.
-    Above the title of a plan, a pane with few rows has none, only the edge of its part of the pane.
+    A separator right above the question does not count: in a plan it divides the question from the text. In a
+    pane with few rows, a plan has no separator above its title; then the edge of the plan's area counts.
     """
     for index in range(start - 1, -1, -1):
         if column in _PLAN_COLUMNS and screen.is_plan_edge(index):

@@ -171,7 +171,7 @@ def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
 
 
 def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
-    """A dialog taller than the pane. Its listing must end with the client's own separator."""
+    """Match a dialog taller than the pane. Its listing must end with the client's own separator."""
     if rule.tail_title is None:
         raise RuleMismatch("the top of the dialog is not on the screen")
     if not dialog.closed or not all(_LISTING_ROW.fullmatch(row) for row in dialog.text[:-1]):

@@ -122,9 +122,10 @@ def _arguments(event: str, chorus: str | None) -> list[str]:
 
 
 def _render_command(hook: Path, arguments: list[str]) -> Mapping[str, Any]:
-    """With `args` the client starts the program itself; without, through the user's shell, which costs more.
+    """Render a hook's command, with `args` if possible: the client then starts the program without a shell.
 
-    A client that does not know `args` passes the command to a shell, so it must be a plain word there too.
+    That is faster. A client that does not know `args` passes the command to a shell, so `args` are used only
+    if the path is a plain word for a shell too.
     """
     plain = re.fullmatch(r"[A-Za-z0-9_./+@%:,-]+", str(hook)) is not None
     if plain and os.access(hook, os.X_OK):

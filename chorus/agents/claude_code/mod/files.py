@@ -58,9 +58,9 @@ def copy_mod(environment: Mapping[str, str]) -> Path:
 
 
 def reachable_path(socket: Path, environment: Mapping[str, str]) -> Path | None:
-    """The path by which a client's mod reaches the socket: a link where its own is too long.
+    """The path by which a client's mod reaches the socket: that of a link if the socket's own is too long.
 
-    None: that of the link would be too long as well.
+    None if the link's path would be too long as well.
     """
     if len(os.fsencode(socket)) <= MAX_SOCKET_LENGTH:
         return socket
@@ -76,7 +76,7 @@ def reachable_path(socket: Path, environment: Mapping[str, str]) -> Path | None:
 
 
 def _make_private_directory(environment: Mapping[str, str], name: str) -> Path:
-    """Whoever could write here could run programs as this user."""
+    """Create a directory for this user alone: who can write to it can run programs as this user."""
     base = _data_directory(environment)
     make_private(base)
     make_private(base / name)

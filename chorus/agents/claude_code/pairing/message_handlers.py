@@ -128,7 +128,7 @@ def on_tool_result(state: PairingState, event: ToolResultLine, context: EventCon
 
 
 def on_session_start(state: PairingState, event: SessionStartLine, context: EventContext) -> list[Outcome]:
-    """The client starts again: the calls it left open are never finished."""
+    """Handle a start of the client: calls that are still open will never finish."""
     return state.end_calls(context, Evidence.NONE, all_agents=True)
 
 

@@ -62,7 +62,7 @@ class Pairing:
         return self.feed(parse_event(value, source=source), channel=channel, client=client)
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
-        """Close the open calls of that session (None: of all sessions) as unfinished: it has ended."""
+        """Close the open calls of a session that has ended (None: of all sessions) as unfinished."""
         outcomes = self._state.calls.close_if(
             lambda entry: session is None or entry.session.id == session, Evidence.NONE
         )

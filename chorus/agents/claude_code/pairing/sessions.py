@@ -59,7 +59,7 @@ class LeadText:
         self.has_result, self.in_pieces = False, True
 
     def clear(self) -> None:
-        """The turn is over: its last text leads nothing."""
+        """Forget the text at the end of a turn: no call follows it."""
         self.text = self.message_id = None
 
     def before(self, message_id: str | None) -> str | None:

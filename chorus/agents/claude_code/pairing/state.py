@@ -84,7 +84,7 @@ class PairingState:
     def set_hooked(self, session: SessionContext) -> None:
         """Remember that hooks tell when a call of this session starts.
 
-        Callbacks do not: the program that asked for them chose for which tools.
+        Hook callbacks do not count: the program that registered them chose for which tools they run.
         """
         session.hooked = session.hooked or not self.in_callback
 

@@ -55,7 +55,7 @@ class Turns:
         return self._running[0] if self._running else self.current
 
     def of_prompt(self, prompt: TurnId) -> Turn:
-        """The newest turn of a prompt. A new one, if its message was never seen."""
+        """The newest turn of a prompt; a new turn if the prompt's message was never seen."""
         turns = self._by_prompt.touch(prompt)
         if turns is None:
             turns = self._by_prompt[prompt] = [self._new(prompt, None)]

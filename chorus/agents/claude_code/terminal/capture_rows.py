@@ -31,7 +31,7 @@ def guess_widths(data: bytes) -> list[int]:
 
 
 def find_unused_rows(data: bytes, texts: Iterable[bytes]) -> list[UnusedRow]:
-    """Return the rows that are in none of these texts, which are those of the events, in order."""
+    """Return the rows that are in none of these texts, which are the texts of the events in order."""
     rows = tidy_rows(data).split(b"\n")
     used = bytearray(len(rows))
     for first, last in find_rows(rows, texts):
@@ -46,8 +46,8 @@ def find_unused_rows(data: bytes, texts: Iterable[bytes]) -> list[UnusedRow]:
 def find_rows(rows: Sequence[bytes], texts: Iterable[bytes]) -> list[tuple[int, int]]:
     """Return the first and the last row of each of these texts, which are in order.
 
-    Rows lose the blanks they end in, and texts the newlines between rows: blanks are compared nowhere. A text
-    that is not there ends before it begins.
+    Blanks are ignored, because rows lose the blanks they end in and texts have no newlines between rows. For
+    a text that is not found, the last row is the one before the first.
     """
     solid = [row.translate(None, _BLANKS) for row in rows]
     ends = list(accumulate(map(len, solid)))

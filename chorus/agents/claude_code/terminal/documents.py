@@ -32,9 +32,10 @@ class ObjectLocation:
 
 @dataclass(slots=True)
 class BrokenObject:
-    """What is known of an object that broke off, while its rows are read again for others that start in them.
+    """An object that broke off. Its rows are read again for other objects that start in them.
 
-    Rows are named by their position in bytes from the start of the source; `start` is an offset in a row.
+    Rows are identified by their position in bytes from the start of the source; `start` is an offset in a
+    row.
     """
 
     until: int = 0
@@ -52,7 +53,7 @@ class BrokenObject:
         return row >= self.until or (self.next_starts.get(row) == start and (row, start) not in self.disputed)
 
     def abandon(self, row: int, start: int) -> None:
-        """Never read an object from there again, because it broke off: else reading would not end."""
+        """Never read an object from there again, because it broke off. Otherwise reading would not end."""
         self.abandoned.add((row, start))
         if self.next_starts.get(row) == start:
             del self.next_starts[row]
@@ -60,7 +61,7 @@ class BrokenObject:
     def add_next_start(self, row: int, start: int, *, sure: bool) -> None:
         """Read an object from there next time.
 
-        `sure`: the object that it was read as a part of is not a part of another.
+        `sure`: the broken object that seemed to contain it is not itself a part of another.
         """
         if sure:
             self.next_starts[row] = start
@@ -159,7 +160,7 @@ DEFAULT_LIMIT = 100_000
 
 
 class SeenDocuments:
-    """Recognizes documents that overlapping captures, or a capture and a pipe, show again.
+    """Recognizes documents that were seen before, in overlapping captures or in a capture and a pipe.
 
     A document is known by its uuid, or by its exact text where it has none (control messages, older formats),
     so two equal ones count as one. Only the last `limit` are kept: older ones have scrolled out of every

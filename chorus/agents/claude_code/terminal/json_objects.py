@@ -46,7 +46,10 @@ _STEPS: dict[tuple[int, int], int] = {
 
 
 class ObjectScan:
-    """`end` is where in the last piece the scan stopped; `offset` is the size of the pieces before."""
+    """Scans one object, piece by piece.
+
+    `end`: where in the last piece the scan stopped; `offset`: the size of the pieces before.
+    """
 
     __slots__ = ("_at", "_escaped", "end", "last_closed", "offset", "stack")
 

@@ -204,7 +204,7 @@ class RowReader:
             self._scan_row(row, position, found)
 
     def _break_off(self, open_object: OpenObject, until: int, failed_in: bytes | None = None) -> None:
-        """Handle text that is not that object, or not all of it: read its rows again for objects in them."""
+        """Give up an object that is invalid or incomplete, and read its rows again for other objects."""
         self._open = None
         followed = open_object.rows if failed_in is None else open_object.rows[:-1]
         self._problems[open_object.problem(followed)] += 1
