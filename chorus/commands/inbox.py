@@ -54,11 +54,11 @@ def configure(parser: ArgumentParser) -> None:
     form.add_argument("--web", action="store_true", help="serve the inbox as a web page on this machine")
     web = parser.add_argument_group("options for --web")
     web.add_argument(
-        "--port", type=_parse_port, metavar="N", help="the port (default: 7717, or any free one)"
+        "--port", type=_parse_port, metavar="N", help="listen on this port (default: 7717, or any free one)"
     )
-    web.add_argument("--read-only", action="store_true", help="show everything, answer and change nothing")
+    web.add_argument("--read-only", action="store_true", help="only show: answer no prompts, change nothing")
     web.add_argument(
-        "--url", metavar="URL", help="the address of your own tunnel, for the link: https://HOST"
+        "--url", metavar="URL", help="print links to your own tunnel at this address: https://HOST"
     )
     web.add_argument(
         "--bind", default="127.0.0.1", metavar="ADDRESS", help="listen at this address (default: 127.0.0.1)"

@@ -7,9 +7,9 @@ from chorus.errors import ExitCode
 from chorus.output import print_json, print_out
 
 ABOUT = """\
-Asks the client first; if it stops, the session continues and takes further messages. A
-client that does not react within 5 seconds gets SIGINT, then SIGTERM: continue such a
-session with `chorus run --resume`."""
+Asks the client to stop its turn; the session then takes further messages. A client that
+does not react within 5 seconds gets SIGINT, then SIGTERM, and ends: continue its session
+with `chorus run --resume`."""
 EXAMPLES = (("chorus interrupt", "interrupt the turn of the only headless session"),)
 
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from chorus.model.api.requests import LandArguments, LandMessage
 
 ABOUT = """\
-Commits what the lane's session changed and nothing else. What fits lands; what does
-not stays open and is listed with the file, the line and the reason. If nothing fits,
-the exit code is 5. Reverted actions and actions whose change is gone from disk are
-left out unless you name them. Your uncommitted changes stay as they are, and commit
-hooks and signing run as usual."""
+Commits what the lane's session changed and nothing else. What fits the branch is
+landed; the rest stays open and is listed with the file, the line and the reason. If
+nothing fits, the exit code is 5. Reverted actions and actions whose change is gone from
+disk are left out unless you name them. Your uncommitted changes stay as they are, and
+commit hooks and signing run as usual."""
 EXAMPLES = (
     ("chorus land LANE", "one commit per turn, on the current branch"),
     ("chorus land LANE 12 14 --onto feature", "two actions, on a branch that is created if missing"),

@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     adding.add_argument(
         "--command",
         help="the command it applies to; "
-        "a final * matches any further arguments (allow rules: harmless ones only)",
+        "a final * matches any further arguments (in an allow rule, only harmless ones)",
     )
     adding.add_argument(
         "--any-arguments",

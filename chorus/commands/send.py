@@ -15,8 +15,8 @@ from chorus.output import print_json
 from chorus.wire.client import Connection
 
 ABOUT = """\
-A message sent while the agent works reaches it between two calls or after the turn:
-the client decides."""
+If the agent is working, the client decides when the message reaches it: between two tool
+calls, or after the turn."""
 EXAMPLES = (
     ("chorus send 'now add tests'", "send the next message"),
     ("chorus send --image shot.png 'what is wrong here?' --wait", "send an image and print the answer"),

@@ -14,8 +14,8 @@ from chorus.wire.home import Home, find_home
 from chorus.wire.watcher_process import START_TIMEOUT_SECONDS, is_locked, stop
 
 ABOUT = """\
-Sessions continue, and their hooks do not start it again. The next command that needs
-the watcher starts it, and it then records what the sessions did in between."""
+Sessions continue, and their hooks do not start the watcher again. The next command that
+needs the watcher starts it, and it then records what the sessions did in between."""
 PROGRAM = "chorus.watcher"
 POLL_SECONDS = 0.01
 

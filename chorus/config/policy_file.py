@@ -68,7 +68,10 @@ def _check(old: str, new: str, rule: dict[str, str], target: Path) -> None:
     rules: list[Any] = before.setdefault("policy", {}).setdefault("rule", [])
     rules.append(rule)
     if before != after:
-        raise BadConfig(f"appending a rule to {target} would change something else")
+        raise BadConfig(
+            f"cannot append a rule to {target} without changing something else in it",
+            hint="Add the rule by hand, next to the others.",
+        )
     parse_policy(after["policy"])
 
 

@@ -21,7 +21,7 @@ STATUS_MEANINGS = {
     "reverted": "by you; `chorus redo` restores it",
     "kept": "reviewed by you",
     "landed": "on a branch of yours",
-    "undone": "its change is gone: by git, a rewind or an edit",
+    "undone": "its change was removed by git, a rewind or an edit",
     "noop": "changed nothing",
     "failed": "the call failed",
     "denied": "you or a rule denied it",

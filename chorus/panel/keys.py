@@ -92,7 +92,7 @@ VIEW_KEYS = (
         "show only one session's actions; press again for the next session",
         "chorus log --lane L",
     ),
-    KeyBinding(("z",), "zoom", "zoom", "zoom: show only the diff; again to go back"),
+    KeyBinding(("z",), "zoom", "zoom", "show only the diff; press again to go back"),
     KeyBinding(("escape",), "back", "back", "close the diff or the zoom; clear the filter", "", "esc"),
     KeyBinding(("question_mark",), "help", "help", "show the keys", "chorus panel --help", "?"),
     KeyBinding(("colon",), "palette", "commands", "find a command by name", "", ":"),

@@ -28,6 +28,7 @@ from chorus.model.commits.commit_message import parse_actions, parse_message, pa
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.git_process import Git
 from chorus.store.worktree.file_state import Absent, File, FileState
+from chorus.text.width import count_of
 
 if TYPE_CHECKING:
     from chorus.model.api.json_api import BlameLineJson
@@ -71,7 +72,7 @@ def blame(
         raise NotFound(_missing_file(name, state))
     lines = split_lines(state.data)
     if line is not None and not 1 <= line <= len(lines):
-        raise NotFound(f"there is no line {line} in {name}: it has {len(lines)}")
+        raise NotFound(f"there is no line {line} in {name}: it has {count_of(lines, 'line')}")
     wanted = range(len(lines)) if line is None else [line - 1]
     found = Blame()
     _LineTracer(history, path, found).trace_disk(state.data, wanted)

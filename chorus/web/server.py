@@ -213,7 +213,7 @@ class PageServer:
         key, action = request.query_params.get("repository", ""), request.query_params.get("id", "")
         found = mapping(await self._inbox.request(key, "show", {"action": action, "cwd": self._path_of(key)}))
         if not isinstance(found.get("patch"), str):
-            raise UsageError("the watcher gave no patch")
+            raise UsageError("the watcher sent no patch")
         return JSONResponse({"lines": shown_patch(cast(ActionJson, found))})
 
     async def _review(self, request: Request, number: int) -> Response:

@@ -117,7 +117,7 @@ def test_the_hint_of_a_conflict_offers_only_options_that_help(
 @pytest.mark.parametrize(
     ("name", "line", "said"),
     [
-        ("app.py", 3, "there is no line 3 in app.py: it has 2"),
+        ("app.py", 3, "there is no line 3 in app.py: it has 2 lines"),
         ("src", None, "src is a directory"),
         ("nested/file", None, "nested/file belongs to another repository inside this one"),
         ("no/such", None, "there is no file no/such in this work tree"),

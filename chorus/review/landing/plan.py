@@ -36,7 +36,7 @@ class LaneChanged(ChorusError):
     """The lane no longer holds the actions that the messages were written for. Nothing was changed."""
 
     exit_code = ExitCode.CONFLICT
-    hint = "Land again and write the messages for what is there now."
+    hint = "Run `chorus land` again, and write messages for the actions that are left."
 
 
 DEFAULT_SETTINGS = LandingSettings()

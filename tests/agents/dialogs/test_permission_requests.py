@@ -193,7 +193,7 @@ def test_answers_to_questions_are_added_to_the_input(
     ("tool", "tool_input", "answer", "reason"),
     [
         ("Bash", BASH, AllowAlways(), "don't ask again"),
-        ("Bash", BASH, Allow("but"), "an approval cannot carry a message"),
+        ("Bash", BASH, Allow("but"), "takes no message with an approval"),
         ("Bash", BASH, ChooseOption("9"), "no option '9'"),
         ("AskUserQuestion", ASK, Allow(), "needs an option or a text"),
         ("AskUserQuestion", BOTH, ChooseOption("1"), "2 question.s."),

@@ -32,7 +32,7 @@ def plan_permission_reply(
     match answer:
         case Allow(text):
             if text is not None:
-                raise CannotAnswer("an approval cannot carry a message here")
+                raise CannotAnswer("this prompt takes no message with an approval")
             if prompt.kind == "question":
                 raise CannotAnswer("a question needs an option or a text as its answer")
             return {"behavior": "allow", "updatedInput": dict(tool_input)}
