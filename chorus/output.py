@@ -16,8 +16,9 @@ class Styled(str):
 
 
 def style(*pieces: str, code: str | None = None) -> Styled:
-    """Join pieces into one line, in the colour of this SGR code. Pieces that are not styled yet are made
-    harmless.
+    """Join pieces into one line, in the colour of this SGR code.
+
+    Pieces that are not styled yet are made harmless.
     """
     line = "".join(map(harmless, pieces))
     return Styled(f"\x1b[{code}m{line}\x1b[0m" if code else line)

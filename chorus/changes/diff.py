@@ -117,8 +117,10 @@ def _common_suffix(a: Sequence[Any], b: Sequence[Any], limit: int) -> int:
 def _matches(
     before: Sequence[bytes], after: Sequence[bytes], within: tuple[int, int, int, int]
 ) -> list[tuple[int, int]]:
-    """Pairs of equal lines, rising on both sides: first the lines found once on each side, then
-    what lies between two of those."""
+    """Pairs of equal lines, in rising order on both sides.
+
+    First the lines that occur once on each side, then those between two of them.
+    """
     found: list[tuple[int, int]] = []
     work = [within]
     while work:

@@ -114,7 +114,10 @@ class Place:
 
 @dataclass(slots=True)
 class LineHistory:
-    """`versions`: all so far, for an exact return to one of them."""
+    """Follows the lines of one file.
+
+    `versions`: all so far, to recognise an exact return to one of them.
+    """
 
     versions: list[FileVersion]
     places: list[Place] = field(default_factory=list)
@@ -128,7 +131,7 @@ class LineHistory:
         return cls([version], places, Place([State(_encode(version.kind))]))
 
     def act(self, action: str, version: FileVersion) -> None:
-        """An action made this version."""
+        """Take a version that an action made."""
         number = len(self.versions)
         indexes = self._indexes()
         for hunk in reversed(self._hunks(version)):
@@ -149,7 +152,7 @@ class LineHistory:
         self.versions.append(version)
 
     def redo(self, action: str, version: FileVersion) -> None:
-        """An action that was reverted is redone.
+        """Take a version in which a reverted action is redone.
 
         Its states are restored. If others have written there since, or its lines are in another order now,
         they cannot be: then what the redo changes counts.

@@ -138,7 +138,10 @@ class _Version:
         touched: Collection[int],
         positions: Mapping[bytes, int],
     ) -> "_Version":
-        """`touched`: the hunks, by index, that the other side touches. Others are only copied."""
+        """Split one side into changes of single base lines and insertions.
+
+        `touched`: the hunks, by index, that the other side touches. Others are only copied.
+        """
         version = cls(_lines(base), base.endswith(b"\n"), side.endswith(b"\n"))
         lines = _lines(side)
         for index, hunk in enumerate(changes):

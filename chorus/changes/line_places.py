@@ -67,7 +67,7 @@ class LinePlaces(Mapping[bytes, int]):
         return self._lines == _line_keys(lines)
 
     def move(self, lines: Sequence[bytes]) -> None:
-        """The next version of the file."""
+        """Take the next version of the file."""
         new = _line_keys(lines)
         found = hunks_of_lines(self._lines, new)
         if not found:

@@ -26,7 +26,7 @@ DONE = b"-"
 
 @dataclass(frozen=True, slots=True)
 class LaneMove:
-    """`ref` goes from `expected` (None: it does not exist) to `commit`."""
+    """A move of a lane: `ref` goes from `expected` (None: it does not exist) to `commit`."""
 
     ref: str
     commit: Oid

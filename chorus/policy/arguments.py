@@ -26,7 +26,10 @@ class _Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Anything not on the list counts as harmful, even a shortened long flag."""
+    """The harmless arguments of a program.
+
+    Anything not on the list counts as harmful, even a shortened long flag.
+    """
 
     flags: frozenset[str]
     valued: frozenset[str]  # flags with a value: `-n 5`, `-n5`, `--lines=5`

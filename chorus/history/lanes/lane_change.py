@@ -18,7 +18,7 @@ from chorus.store.objects.trees import TreeEntry
 
 @dataclass(frozen=True, slots=True)
 class LaneChange:
-    """`context` goes first, in a commit of its own. None: the file is removed."""
+    """The entries to put on the lane; None: the file is removed. `context` is committed first, by itself."""
 
     context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
     changes: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
@@ -32,7 +32,10 @@ def plan_lane_change(
     edits: Sequence[Edit],
     positions_of: Callable[[Edit], Positions],
 ) -> LaneChange:
-    """`positions_of`: where the lines of an edit's file were at that time."""
+    """Plan the change of the lane's tree.
+
+    `positions_of`: where the lines of an edit's file were at that time.
+    """
     plan = LaneChange()
     new: list[RepoPath] = []
     workspace.learn_conversions(edit.path for edit in edits)

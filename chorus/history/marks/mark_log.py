@@ -1,9 +1,8 @@
 """The mark log: events without a file change, stored beside the timeline.
 
-One JSON object a line: calls that changed nothing (no-op, failed, denied, contained in
-another record), marks of actions (kept, landed), moves of HEAD. Lines are only appended, each completely or
-not at all; a line truncated by a crash is skipped. Old logs also have links between sessions, which are
-ignored.
+One JSON object a line: calls that changed nothing (no-op, failed, denied, contained in another record),
+marks of actions (kept, landed), moves of HEAD. Lines are only appended, each completely or not at all; a
+line truncated by a crash is skipped. Old logs also have links between sessions, which are ignored.
 """
 
 import json
