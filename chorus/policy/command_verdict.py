@@ -168,7 +168,7 @@ class _LiteralJudge:
                         yield Finding("ask", word, "it is not in the work tree")
 
     def _compares_outside(self, program: str, operands: Iterable[str]) -> bool:
-        """With a path outside its repository, `git diff` compares the files on disk."""
+        """Whether `git diff` compares files on disk: it does so with a path outside its repository."""
         paths = (self._context.resolve(posixpath.join(self._directory, named)) for named in operands)
         return program_name(program) == "git" and not all(map(self._context.is_inside, paths))
 
@@ -193,7 +193,7 @@ class _LiteralJudge:
             )
 
     def _judge_repository(self, command: tuple[str, ...]) -> Iterator[Finding]:
-        """git takes its settings, and the programs they name, from the repository it finds."""
+        """Judge where git runs: its settings, and the programs they name, come from that repository."""
         here = self._context.resolve(self._directory or ".")
         if here is None or self._repository() != self._context.root:
             yield Finding("ask", _describe(command), "git finds no repository here, or another one")

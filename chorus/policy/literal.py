@@ -141,7 +141,10 @@ class _Reader:
 
 
 def _check_equals(plain: str, *, is_first: bool) -> None:
-    """`a=b` may set a variable; zsh may replace `=b` by the path of the program b. `--a=b` is neither."""
+    """Refuse `=` except in a flag such as `--a=b`.
+
+    `a=b` may set a variable, and zsh may replace `=b` by the path of the program b.
+    """
     if "=" in plain and not (is_first and plain.startswith("-") and plain.count("=") == 1):
         raise NotLiteral("contains `=` outside quotes and not in a flag: only literal words can be allowed")
 

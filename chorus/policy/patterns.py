@@ -60,8 +60,11 @@ class CommandPattern:
         return self._matches(command)
 
     def restricts(self, command: Command) -> PatternMatch:
-        """CERTAIN if the words match, whatever path the program has and however its flags are written;
-        POSSIBLE if another form could."""
+        """Return how surely the pattern matches, for a rule that denies or asks.
+
+        CERTAIN if the words match, whatever path the program has and however its flags are written; POSSIBLE
+        if another form could.
+        """
         name, *rest = command
         if name is None or not _wildcard_regex(self.words[0].casefold()).fullmatch(program_name(name)):
             return PatternMatch.NO

@@ -65,7 +65,7 @@ def _walk(text: str, script: ShellScript) -> None:
 
 
 class _WordReader:
-    """Reads the words of a tree from the text it is of."""
+    """Reads the words of a syntax tree from its text."""
 
     def __init__(self, text: str) -> None:
         self._text = text

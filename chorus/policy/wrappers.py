@@ -104,7 +104,7 @@ def _add_find(found: ShellScript, arguments: Command, depth: int) -> None:
 
 
 def _end_of_exec(arguments: Command, start: int) -> int:
-    """A `;` ends the command of `-exec`, and a `+` only behind `{}`."""
+    """Where the command of `-exec` ends: at a `;`, or at a `+` right behind `{}`."""
     for index in range(start, len(arguments)):
         if arguments[index] == ";" or (arguments[index] == "+" and arguments[index - 1] == "{}"):
             return index

@@ -262,8 +262,7 @@ class Watcher:
         self._stopping.set()
 
     def _stop_for_user(self) -> None:
-        """Stop for good, on the user's request: hooks will not start another watcher, as they do after a
-        signal."""
+        """Stop for good, as the user requested. Unlike after a signal, hooks start no new watcher."""
         self._asleep = True
         self.captures.forget()
         self.stop()

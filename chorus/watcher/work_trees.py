@@ -244,9 +244,7 @@ class WatchedTree:
         await self._record_ended([], self._held_source)
 
     async def _record_ended(self, calls: list[EndedCall], source: str) -> None:
-        """Record ended calls, after those held before. The order of reports is not always the order of
-        writes.
-        """
+        """Record ended calls, after those held before: reports do not always come in the order of writes."""
         if not (self._held or calls):
             return
         if not self._held:
@@ -340,8 +338,7 @@ class WatchedTree:
         return self._changed_paths.take().where
 
     async def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
-        """Record every change, unless the client continues meanwhile: then changes are left for the call's
-        window."""
+        """Record every change so far; if the client no longer waits, leave them for the call's window."""
         taken, waits = self._changed_paths.take(), from_any_thread(is_waiting)
         where = taken.where
         if (where is None or where) and not await self._write(
@@ -392,8 +389,9 @@ class _KnownRoot:
 
 
 class WatchedTrees:
-    """The work trees in use, found by a directory in them. Each is opened on first use and closed when it is
-    removed.
+    """The work trees in use, found by a directory in them.
+
+    Each is opened on first use, and closed when it is removed.
     """
 
     def __init__(self, home: Home, publisher: Publisher, pool: RecorderPool) -> None:

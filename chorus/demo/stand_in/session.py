@@ -77,7 +77,7 @@ class Registration:
             "version": CLIENT_VERSION,
             "kind": "interactive",
             "entrypoint": "cli",
-            "procStart": read_start(os.getpid()),  # tells an old file of a reused process id
+            "procStart": read_start(os.getpid()),  # shows that a file is old if its process id was reused
             "status": status,
             **({"waitingFor": "permission prompt"} if status == "waiting" else {}),
             "updatedAt": round(time.time() * 1000),

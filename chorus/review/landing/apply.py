@@ -33,7 +33,7 @@ class LandConflict(ChorusError):
 
 @dataclass(slots=True)
 class LandingResult:
-    """`groups` are those that landed; `commits` has one for each, None for what the branch already had."""
+    """What landed. `commits` has one for each of `groups`; None if the branch already had its changes."""
 
     groups: list[CommitGroup] = field(default_factory=list)
     commits: list[Oid | None] = field(default_factory=list)

@@ -41,7 +41,7 @@ class FixupRefused(ChorusError):
 
 @dataclass(slots=True)
 class Restacked:
-    """`commit`: the changed commit, None for a dry run or if it had everything already."""
+    """The result. `commit`: the changed commit; None for a dry run, or if it had everything already."""
 
     commit: Oid | None = None
     message: str = ""  # empty if nothing had to change

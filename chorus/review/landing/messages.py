@@ -67,8 +67,10 @@ class CommitGroup:
 
 @dataclass(frozen=True, slots=True)
 class CommitMessages:
-    """The user's own messages: for all commits, for a turn or an action, or for the commit with these
-    action numbers."""
+    """The user's own messages.
+
+    For all commits, for a turn or an action, or for the commit with these action numbers.
+    """
 
     message: str | None = None
     messages: Mapping[tuple[int, ...], str] = field(default_factory=dict)

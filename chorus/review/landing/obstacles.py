@@ -194,7 +194,7 @@ class _LaneFiles:
 
 
 class ObstacleFinder:
-    """`start`: the branch's last commit."""
+    """Finds what prevents actions from landing. `start`: the branch's last commit."""
 
     def __init__(
         self, workspace: Workspace, plan: LandingPlan, start: Oid | None, positions_of: PositionsOf
@@ -240,7 +240,10 @@ class ObstacleFinder:
         at: tuple[_LaneFile, int],
         landing: Collection[str],
     ) -> list[Obstacle]:
-        """`at`: the file on the lane, and how many of its versions came before this one."""
+        """Describe a conflict in lines.
+
+        `at`: the file on the lane, and how many of its versions came before this one.
+        """
         file, count = at
         texts = before.split(b"\n")
         # The lane has this very version, unless a sparse checkout left the file out.

@@ -24,8 +24,9 @@ from chorus.system.files.file_lock import try_lock
 
 @dataclass(frozen=True, slots=True)
 class LandingProgress:
-    """`groups`: the actions of each commit. `made`: commits so far; None for one the branch already had.
+    """How far a landing has come.
 
+    `groups`: the actions of each commit. `made`: commits so far; None for one the branch already had.
     `recognised`: the trailer values of each commit, where they are more than its actions. `restacked`: the
     tip after a fixup, whose only new commit for the actions is the one in `made`.
     """

@@ -69,9 +69,9 @@ def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOO
 
 
 def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
-    """Write those files again of which the revert is gone: someone had read them before and wrote them after.
+    """Write files again whose revert was overwritten by someone who had read them before it.
 
-    What else was written stays. Returns the files.
+    Other changes written meanwhile stay. Returns the files.
     """
     lost: list[FileWrite] = []
     for write in plan.writes:

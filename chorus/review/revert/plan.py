@@ -98,7 +98,7 @@ class ActionRevert:
 
 @dataclass(slots=True)
 class RevertPlan:
-    """`reverts`: newest action first."""
+    """A planned revert. `reverts`: newest action first."""
 
     reverts: list[ActionRevert] = field(default_factory=list)
     writes: list[FileWrite] = field(default_factory=list)

@@ -322,12 +322,11 @@ class PaneSource:
 
 @dataclass(slots=True)
 class PaneDiscovery:
-    """Finds the panes of sessions known from hooks (`chorus hooks install`), so that prompts are answered
-    there too.
+    """Finds the panes of sessions known from hooks (`chorus hooks install`), to answer their prompts too.
 
-    A discovered pane is watched for as long as this client runs in it: nobody chose to watch the next
-    program there. Panes that the user named (`chorus attach`) and headless clients, which draw no dialogs,
-    are left alone.
+    A discovered pane is watched for as long as this client runs in it: nobody chose to watch the next program
+    there. Panes that the user named (`chorus attach`) and headless clients, which draw no dialogs, are left
+    alone.
     """
 
     clients: Clients

@@ -13,8 +13,10 @@ Feed = Callable[[list[dict[str, Any]], bool], Awaitable[None]]
 
 @dataclass(slots=True)
 class PrintedEvents:
-    """`since`: when the pane began to be watched. What was printed before is history; what a killed watcher
-    may have missed is not. `shown` knows what the pane showed then, for events that carry no time.
+    """Feeds the events that a pane printed.
+
+    `since`: when the pane began to be watched. What was printed before is history; what a killed watcher may
+    have missed is not. `shown` knows what the pane showed then, for events that carry no time.
     """
 
     events: Events

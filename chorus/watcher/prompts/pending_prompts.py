@@ -91,8 +91,9 @@ class PendingPrompts:
         return self._screens.is_asking(pane)
 
     def is_surely_asked(self, call: Call) -> bool:
-        """Whether the prompt about a command is open at this moment: its dialog is on the screen, which is
-        read now, or only Chorus can answer it.
+        """Whether the prompt about a command is open at this moment.
+
+        It is if its dialog is on the screen, which is read now, or if only Chorus can answer it.
         """
         requested = [one for one in self._requested.all.values() if one.request.id == call.id]
         if any(one.channel.how == "control" for one in requested):
@@ -259,8 +260,9 @@ class PendingPrompts:
                 yield self._screen_prompt_json(screen, appearance)
 
     def _unknown_dialogs(self) -> Iterator[WatchedScreen]:
-        """The screens with a dialog that no rule fits, except those of requested prompts: a pane that is too
-        small for a dialog shows a part of it, which cannot be recognised.
+        """The screens with a dialog that no rule fits, except those of requested prompts.
+
+        A pane that is too small for a requested dialog shows only a part of it, which cannot be recognised.
         """
         return (screen for screen in self._screens.unknown_dialogs() if not self._is_requested(screen))
 
@@ -295,7 +297,10 @@ def requested_prompt_json(requested: RequestedPrompt) -> PromptJson:
 def screen_prompt_json(
     screen: WatchedScreen, appearance: PromptAppearance, questions: Mapping[str, Any] | None
 ) -> PromptJson:
-    """`questions`: all questions of the call, since the screen shows one at a time."""
+    """A prompt on a screen as JSON.
+
+    `questions`: all questions of the call, since the screen shows one at a time.
+    """
     shown = _prompt_json(screen.prompt_name(appearance), appearance.prompt, screen.since, questions)
     return {**shown, "session": screen.pane.session, "pane": screen.pane.id}
 

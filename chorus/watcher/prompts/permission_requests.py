@@ -222,9 +222,7 @@ class PermissionRequests:
         channel: ReplyChannel,
         decision: PolicyDecision | None,
     ) -> None:
-        """Add the prompt at once, so that later events find it, and start the policy's answer if there is
-        one.
-        """
+        """Add the prompt at once, so that later events find it, and start the policy's answer if any."""
         prompt = self.prompts.add(request, pane, channel, policy_pending=decision is not None)
         if decision is not None:
             self.start(self.prompts.answer_by_policy(prompt, decision.answer, decision.reason))

@@ -57,7 +57,7 @@ class HookSource:
         self._woken.set()
 
     def close(self, *, asleep: bool) -> None:
-        """`asleep`: leave events written from now on to the next watcher."""
+        """Stop reading. `asleep`: leave events written from now on to the next watcher."""
         asyncio.get_running_loop().remove_reader(self.spool.fileno())
         self.spool.close(asleep=asleep)
 
