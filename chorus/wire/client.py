@@ -188,7 +188,7 @@ class Connection:
             self._events.append(message)
 
     def send(self, do: str, arguments: Mapping[str, object]) -> None:
-        """Send a request whose answer is not read: the connection is closed next."""
+        """Send a request without reading its answer, just before the connection is closed."""
         self._last_id += 1
         self._send({"id": self._last_id, "do": do, **arguments})
 

@@ -232,7 +232,7 @@ class Queue(LinePane):
         self.reveal(self.cursor)
 
     def _find(self, key: RowKey | None, otherwise: int) -> int:
-        """Return the index of the row, mostly where it was; in a folded turn, the index of the turn."""
+        """Return the index of a row, or of its turn if that is folded. The row's old index is tried first."""
         if otherwise < len(self.rows) and key_of(self.rows[otherwise]) == key:
             return otherwise
         known = None if isinstance(key, tuple) or key is None else self._model.entries.get(key)
