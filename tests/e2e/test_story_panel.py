@@ -103,7 +103,9 @@ def test_an_edit_is_approved_reverted_redone_kept_and_landed_in_the_panel(
 
     # Land: one commit for the turn on the user's branch, the work tree unchanged.
     lane = watched.chorus("lanes")[0]["name"]
-    press(panel, "l", seeing="Queue nothing open", gives=f"(?s)Land {lane}.*1 commit on main")
+    press(
+        panel, "l", seeing="Queue nothing open", gives=f"(?s)Land {lane.rpartition('/')[2]}.*1 commit on main"
+    )
     press(panel, "C-l", seeing="1 commit on main", gives="landed 1 commit on main")
     assert run_git(project, "log", "--format=%s", "main").stdout.splitlines()[1:] == ["first"]
     assert run_git(project, "show", "--format=", "--name-only", "main").stdout.split() == [

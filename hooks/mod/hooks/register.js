@@ -13,6 +13,9 @@ const LIMIT_MS = 250
 const QUICK_MS = 50
 // A watcher is not started more often than this.
 const PAUSE_MS = 5000
+// While no watcher has heard of the session, it is told again this often, so many times.
+const RETRY_MS = 1000
+const RETRIES = 15
 const POLL_URL = "http://chorus/answer"
 const REPORT_URL = "http://chorus/report"
 const OPEN_URL = "http://chorus/open"
@@ -35,6 +38,7 @@ let wokenAt = 0
 let socket // the watcher's socket, or null where Chorus did not start this client
 let place = {} // the pane, as tmux names it in the environment
 let session = {} // what classic events say about the session
+let unheard = null // the start of the session, until a watcher has heard of it
 let isInteractive = false
 let late = false // a report was not answered in time: the client does not wait again until one is
 let hung = false // the watcher hangs: a headless client reports nothing in this turn, the transcript tells the same
@@ -73,8 +77,26 @@ async function post($, url, body) {
   }
 }
 
+// Report the start of the session again, if no watcher has heard of it: one that does not know the session does
+// not read its transcript, which tells what happened before.
+async function introduce($) {
+  const report = { event: "hook", hook: unheard, ...place, session }
+  if (unheard && (await post($, REPORT_URL, report))) unheard = null
+}
+
+async function introduceSoon($, tries = RETRIES) {
+  if (!unheard || !tries || !isInteractive) return
+  await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+  queue = queue.then(() => introduce($)).catch(() => null)
+  await queue
+  await introduceSoon($, tries - 1)
+}
+
 async function deliver($, report) {
+  if (report.hook && report.hook.hook_event_name === "SessionStart") unheard = report.hook
+  else await introduce($)
   const reply = await post($, REPORT_URL, { ...report, ...place, session })
+  if (reply && unheard === report.hook) unheard = null
   if (reply && reply.notice) {
     const content = [{ type: "text", text: reply.notice }]
     await $.session.append({ message: { type: "user", content } })
@@ -300,7 +322,7 @@ export function register(on) {
     if (socket === undefined) await start($)
     remember(e)
     if (socket && !isInteractive) hung = await isHanging($)
-    if (socket) void send($, { event: "hook", hook: e })
+    if (socket) void send($, { event: "hook", hook: e }).then(() => introduceSoon($)).catch(() => null)
     return next(e)
   })
 

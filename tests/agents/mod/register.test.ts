@@ -117,6 +117,22 @@ test("an edit that is under way is reported before a command that starts beside 
   ])
 })
 
+test("a watcher that comes late hears of the session before anything else", async ($, on) => {
+  let isThere = false
+  const requests = watch(on, () => (isThere ? reply({}) : { value: { ...ANSWER, ok: false, status: 500, text: "" } }))
+  on("classic.SessionStart", async () => ({ value: null }))
+  on("process.run", async () => ({ value: { stdout: "works", stderr: "", exitCode: 0 } })) // its answer to a ping
+  const start = { hook_event_name: "SessionStart", session_id: "s1", transcript_path: "/t.jsonl", source: "startup" }
+  await $.classic.SessionStart(start)
+  await settled(() => requests.length === 1)
+  requests.splice(0)
+  isThere = true
+  await $.tool.call(EDIT)
+  await settled(() => requests.length === 3)
+  expect(requests[0].hook.hook_event_name).toBe("SessionStart")
+  expect(events(requests)).toEqual(["hook", "before", "after"])
+})
+
 test("a client that Chorus did not start sends nothing", async ($, on) => {
   const requests = watch(on, undefined, {})
   expect((await $.tool.call(EDIT)).text).toBe("done")
