@@ -13,6 +13,7 @@ from chorus.model.action import Status
 from chorus.model.commits import commit_message as message
 from chorus.model.commits.commit_message import Text
 from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, ToolUseId, TurnId
+from chorus.model.review_state import REVERT_TOOL
 from chorus.store.objects.tree_object import TreeEntry
 
 # Above this many files a message lists none: the two trees hold the same, and git compares them faster.
@@ -85,6 +86,11 @@ class Record(NamedTuple):
     def files(self) -> int | None:
         """The number of files it changed; None if only the trees show it."""
         return len(self.edits) if self.listed else self.unlisted
+
+
+def is_agents(record: Record) -> bool:
+    """Return whether the agent made the change, and not the user (by a revert) or anybody else."""
+    return record.kind is RecordKind.ACTION and record.tool != REVERT_TOOL
 
 
 def render_record(record: Record) -> str:

@@ -253,3 +253,13 @@ def test_a_newline_at_the_end_that_is_there_already_is_placed_after_its_opposite
 
 def test_the_first_line_of_an_empty_file_is_not_a_change_of_its_newline() -> None:
     assert place_change(b"", b"x\n", b"a\n").context is None
+
+
+def test_lines_that_overlap_are_given_as_ranges() -> None:
+    base = [str(number) for number in range(8)]
+    changed = (1, 2, 4, 5, 7)
+    ours = text(*(f"ours {line}" if int(line) in changed else line for line in base))
+    theirs = text(*(f"theirs {line}" if int(line) in changed else line for line in base))
+    assert merge_lines(text(*base), ours, theirs) == Overlap(
+        (LineRange(1, 3), LineRange(4, 6), LineRange(7, 8))
+    )

@@ -11,6 +11,7 @@ from chorus.history.marks.mark_log import Mark
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action, ChangeReport, FileReport, ReportHunk
 from chorus.model.ids import ToolUseId
+from chorus.review.operations import Selection, revert
 from chorus.review.verify import verify
 from tests.history.agent_at_work import (
     Agent,
@@ -397,3 +398,23 @@ def test_an_ignored_file_has_one_reason_and_temporary_files_have_none(
     assert (first.status, first.reason) == ("noop", None)
     assert first.skipped == ("x.log is ignored by git",)
     assert not any(".tmp." in line for line in second.skipped)
+
+
+def test_the_timeline_says_who_made_each_change(repo: UserRepo, recorder: Recorder, agent: Agent) -> None:
+    repo.write("app.py", b"the user's\n")
+    made = agent.edit("app.py", b"the agent's\n")
+    revert(recorder, Selection([str(made.n)]))
+    authors = repo.git("log", "--reverse", "--format=%an", recorder.timeline.tip or "").splitlines()[-3:]
+    user = repo.git("config", "user.name").strip()
+    assert [author == user for author in authors] == [True, False, True]
+
+
+def test_a_branch_that_took_the_name_of_a_lane_is_left_alone(repo: UserRepo, agent: Agent) -> None:
+    """Such as the lane of another clone, fetched after the own one was deleted."""
+    first = agent.edit("app.py", b"one\n")
+    message = "Theirs\n\nChorus-Action: toolu_of_another_clone\n"
+    theirs = repo.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", message).strip()
+    repo.git("update-ref", f"refs/heads/{first.lane}", theirs)
+    second = agent.edit("app.py", b"two\n")
+    assert second.lane != first.lane
+    assert repo.git("rev-parse", str(first.lane)).strip() == theirs

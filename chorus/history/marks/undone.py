@@ -13,7 +13,7 @@ from itertools import islice
 from chorus.changes.diff import split_lines
 from chorus.changes.line_history import FileVersion, LineCounts, LineHistory, Presence
 from chorus.history.marks.mark_log import Mark
-from chorus.history.records import Edit, Record, RecordKind
+from chorus.history.records import Edit, Record, is_agents
 from chorus.history.timeline.timeline import Timeline
 from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.history.workspace import PLAIN_MODES, Workspace
@@ -158,11 +158,6 @@ class UndoneActions:
         lines = split_lines(data if data.endswith(b"\n") else data + b"\n") if data else []
         ending = "" if data.endswith(b"\n") or not data else " no newline"
         return FileVersion(f"{entry.mode:o}{ending}", lines)
-
-
-def is_agents(record: Record) -> bool:
-    """Whether the agent made the change, and not the user (by a revert) or anybody else."""
-    return record.kind is RecordKind.ACTION and record.tool != REVERT_TOOL
 
 
 def is_switch(reason: str | None) -> bool:

@@ -9,13 +9,12 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from chorus.history.records import Edit, Record, RecordKind, parse_record, render_record, without_unlisted
+from chorus.history.records import Edit, Record, is_agents, parse_record, render_record, without_unlisted
 from chorus.history.timeline.position_index import PositionIndex
 from chorus.history.timeline.record_list import RecordList
 from chorus.history.timeline.timeline_log import OLD_REF_PREFIX, REF_PREFIX, TimelineCommit, read_timeline
 from chorus.history.workspace import Authorship, Workspace
 from chorus.model.ids import Oid, RepoPath
-from chorus.model.review_state import REVERT_TOOL
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 
 # Up to so many missing records are read one by one; more by one `git log`.
@@ -74,8 +73,7 @@ class Timeline:
 
     def append_tree(self, record: Record, tree: Oid, *, seconds: int | None = None) -> TimelineCommit:
         parents = (self.tip,) if self.tip else ()
-        by_agent = record.kind is RecordKind.ACTION and record.tool != REVERT_TOOL
-        authorship = Authorship(self._workspace.now(), seconds, by_agent=by_agent)
+        authorship = Authorship(self._workspace.now(), seconds, by_agent=is_agents(record))
         oid = self._workspace.commit(tree, parents, render_record(record), authorship)
         self._workspace.refs.update(self.ref, oid, self.tip, f"{record.kind.value}: {record.summary}")
         # As a reader of the commit gets it.
