@@ -330,17 +330,27 @@ def test_mode_changes_deletions_renames_and_crlf_land(numbered: UserRepo, agent:
 def test_a_change_that_the_branch_has_in_a_later_version_is_not_in_the_way(
     numbered: UserRepo, agent: Agent
 ) -> None:
-    """The user has committed line 5 as the second action left it; the third builds on the user's own line."""
-    agent.replace("n.txt", b"line 5\n", b"draft\n")
+    """The user has committed line 5 as the second action left it, beside an own line; the third builds on
+    a line that the user has not committed.
+    """
+
+    def write() -> None:
+        numbered.write("n.txt", edited((b"line 5\n", b"draft\n")))
+        numbered.write("new.txt", b"new\n")
+
+    one = agent.bash(write)
     agent.replace("n.txt", b"draft\n", b"FIVE\n")
-    numbered.git("commit", "-qam", "by hand")
+    user_writes(numbered, agent.recorder, b"line 25\n", b"the user's\n")
+    numbered.git("commit", "-qm", "by hand", "n.txt")
     user_writes(numbered, agent.recorder, b"line 12\n", b"mine\n")
     three = agent.replace("n.txt", b"mine\n", b"theirs\n")
     four = agent.replace("n.txt", b"line 20\n", b"TWENTY\n")
     landed = land(agent)
     assert [number for number, _ in left(landed)] == [three.n]
-    assert four.n in [number for group in landed.groups for number in group.numbers]
-    assert head_file(numbered) == edited((b"line 5\n", b"FIVE\n"), (b"line 20\n", b"TWENTY\n"))
+    assert {one.n, four.n} <= {number for group in landed.groups for number in group.numbers}
+    committed = edited((b"line 5\n", b"FIVE\n"), (b"line 25\n", b"the user's\n"))
+    assert head_file(numbered) == committed.replace(b"line 20\n", b"TWENTY\n")
+    assert head_file(numbered, "new.txt") == b"new\n"
 
 
 def test_a_file_that_a_branch_does_not_have_is_named(numbered: UserRepo, agent: Agent) -> None:
