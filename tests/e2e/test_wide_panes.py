@@ -139,6 +139,8 @@ def answer_forms(session: WatchedSession, panel: PanelAnswers) -> None:
         panel.answer(asked, ["approve"])
         form = next_prompt(session, but=asked["id"])
         assert form["kind"] == "form"
+        if tool == "confirm":
+            assert [option["key"] for option in form["options"]] == ["1", "2"]
         given = panel.answer(form, [word])
         assert given["keys"] == keys
         assert session.pane is not None
