@@ -1,7 +1,7 @@
 """Change one operator at a time in a copy of the sources, and see whether the tests notice.
 
 `make mutants` picks 100 mutants at random (`N=`, `SEED=`, `AREA=`); cosmic-ray makes them. Each is tried with
-tests that run its line (`selection.py`) and, where the code runs in a process of its own, with the test files
+tests that run its line, in their own process or in one they start (`selection.py`), and with the test files
 named in `targets.py`, until the first failure. What survives is printed as a diff.
 """
 

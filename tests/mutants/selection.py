@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,11 @@ MAX_TESTS = 400
 # Python does not report every line of a statement that spans several: the first of them counts.
 MAX_STATEMENT_LINES = 12
 
-SETTINGS = "[run]\nsource = chorus\nbranch = false\n"
+SETTINGS = "[run]\nsource = {root}/chorus\ndata_file = {data}\nbranch = false\n"
+# A process that a test starts inherits the name that pytest gives the test in its environment.
+PROCESS_SETTINGS = f"{SETTINGS}parallel = true\ncontext = ${{{{PYTEST_CURRENT_TEST}}}}\n"
+# How coverage of a test is named, by pytest-cov and by pytest: the test, and what part of it runs.
+PART_OF_TEST = re.compile(r"(\|(setup|run|teardown)| \((setup|call|teardown)\))$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +81,19 @@ def load_selection(folder: Path, rooms: Iterable[str], python: str, jobs: int) -
 
 def measure(room: str, python: str, jobs: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as scratch:
-        settings, seconds_file = Path(scratch) / "coveragerc", Path(scratch) / "seconds.jsonl"
-        settings.write_text(SETTINGS)
-        coverage_file = Path(scratch) / "coverage"
+        settings, process_settings = Path(scratch) / "coveragerc", Path(scratch) / "process-coveragerc"
+        coverage_file, seconds_file = Path(scratch) / "coverage", Path(scratch) / "seconds.jsonl"
+        settings.write_text(SETTINGS.format(root=ROOT, data=coverage_file))
+        process_settings.write_text(PROCESS_SETTINGS.format(root=ROOT, data=coverage_file))
         environment = os.environ | {
             "COVERAGE_FILE": str(coverage_file),
-            "CHORUS_TEST_SECONDS": str(seconds_file),
+            "MUTANTS_TEST_SECONDS": str(seconds_file),
+            "MUTANTS_PROCESS_SETTINGS": str(process_settings),
             "CHORUS_HISTORIES": "3",
             "CHORUS_LINE_HISTORIES": "8",
             "CHORUS_MODEL_EXAMPLES": "3",
         }
-        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants.durations"]
+        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants.plugin"]
         command += ["-n", str(jobs), "-m", "not client", "--cov", f"--cov-config={settings}"]
         command += ["--cov-context=test", "--cov-report=", f"tests/{room}"]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -117,7 +124,7 @@ def print_lines(file: str) -> None:
         module = Path(name).relative_to(ROOT / "chorus").as_posix()
         by_line = data.contexts_by_lineno(name)
         found[module] = {
-            line: sorted({context.rpartition("|")[0] for context in contexts if context})
+            line: sorted({PART_OF_TEST.sub("", context) for context in contexts if context})
             for line, contexts in by_line.items()
             if any(contexts)
         }
