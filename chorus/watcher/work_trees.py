@@ -11,7 +11,7 @@ import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -385,7 +385,7 @@ class Publisher(Protocol):
 class _KnownRoot:
     stamp: RootStamp
     tree: WatchedTree
-    checked: float = field(default_factory=time.monotonic)
+    checked: float
 
 
 class WatchedTrees:
@@ -421,7 +421,7 @@ class WatchedTrees:
         tree = self._find(cwd)
         # Only a root itself is remembered: below it, a repository of its own may appear at any level.
         if tree is not None and stamp is not None:
-            self._roots[cwd] = _KnownRoot(stamp, tree)
+            self._roots[cwd] = _KnownRoot(stamp, tree, time.monotonic())
         return tree
 
     def _find(self, cwd: str) -> WatchedTree | None:
