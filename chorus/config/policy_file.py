@@ -17,7 +17,9 @@ from chorus.system.files.git_files import find_work_tree
 
 def read_policy(root: Path) -> Policy:
     return parse_policy(
-        read_section(user_config_path(), "policy"), read_section(root / REPOSITORY_FILE, "policy")
+        read_section(user_config_path(), "policy"),
+        read_section(root / REPOSITORY_FILE, "policy"),
+        expand_home=os.path.expanduser,
     )
 
 

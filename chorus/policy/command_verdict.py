@@ -80,7 +80,9 @@ def _restrictions_of_words(
             path = context.resolve(posixpath.join(directory, named))
             if path is None:
                 yield Finding("ask", named, "this path cannot be resolved")
-            elif restriction := find_restriction(context, named, path, _BASH, reads_below=reads_below):
+            elif restriction := find_restriction(
+                context, named, path, _BASH, directory=directory, reads_below=reads_below
+            ):
                 yield restriction
 
 

@@ -5,6 +5,7 @@ or needs permission later (git's own, the client's settings, this policy); a rul
 them. Pure: the caller passes functions that look at the disk.
 """
 
+import posixpath
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,10 +13,12 @@ from functools import cached_property
 
 from chorus.policy.patterns import (
     GuardedPaths,
+    PatternMatch,
     normalize,
     path_matches,
     pattern_is_below,
     pattern_reaches_below,
+    resolve_pattern,
 )
 from chorus.policy.rules import Policy, PolicyDecision, Rule
 
@@ -27,6 +30,9 @@ _PROTECTED = frozenset(
     .cargo .yarnrc .yarnrc.yml .pnpmfile.cjs .githooks .devcontainer
     .claude.json .ripgreprc .pre-commit-config.yaml .yarn .pnp.cjs .mise.toml .direnvrc .dir-locals.el .exrc
     .nvim.lua .gdbinit .lldbinit .bash_aliases .bash_logout .zlogout
+    .gnupg .aws .kube .docker .emacs .emacs.d .vim .nvimrc .screenrc .xinitrc .xprofile .xsession
+    .pdbrc .irbrc .rprofile .psqlrc .sqliterc .gemrc .bundle .mise mise.toml .tool-versions
+    lefthook.yml .lefthook.yml lefthook-local.yml .lefthook .overcommit.yml .lintstagedrc .huskyrc
     """.split()  # noqa: SIM905  a list of bare words is easier to read than one of quoted ones
 )
 
@@ -72,7 +78,27 @@ class PolicyContext:
     def _guarded_paths(self) -> GuardedPaths:
         rules = [rule for rule in self.policy.rules if rule.decision != "allow" and rule.command is None]
         # A rule about a tool and no path is about every path.
-        return GuardedPaths(("/**" if rule.path is None else rule.path for rule in rules), self.root)
+        patterns = (("/**",) if rule.path is None else self.patterns(rule.path) for rule in rules)
+        return GuardedPaths((pattern for each in patterns for pattern in each), self.root)
+
+    def patterns(self, pattern: str) -> tuple[str, ...]:
+        """The pattern as it is written, and with the links in it followed: a guarded file may be a link."""
+        if pattern not in self._resolved_patterns:
+            self._resolved_patterns[pattern] = resolve_pattern(pattern, self.root, self.resolve)
+        return tuple(dict.fromkeys((pattern, self._resolved_patterns[pattern])))
+
+    @cached_property
+    def _resolved_patterns(self) -> dict[str, str]:
+        return {}
+
+    def places(self, named: str, path: str) -> tuple[str, ...]:
+        """The resolved path, and the path as it is named: a guarded name may be a link to another."""
+        as_named = posixpath.normpath(posixpath.join(self._working or self.root, named))
+        return tuple(dict.fromkeys((path, as_named)))
+
+    @cached_property
+    def _working(self) -> str | None:
+        return self.resolve(".")
 
     def is_inside(self, path: str | None) -> bool:
         return path is not None and (path == self.root or path.startswith(self.root + "/"))
@@ -104,23 +130,46 @@ def tool_matches(rule: Rule, tools: tuple[str, ...]) -> bool:
 
 
 def find_restriction(
-    context: PolicyContext, named: str, path: str, tools: tuple[str, ...], *, reads_below: bool = False
+    context: PolicyContext,
+    named: str,
+    path: str,
+    tools: tuple[str, ...],
+    *,
+    directory: str = "",
+    reads_below: bool = False,
 ) -> Finding | None:
-    """The finding of a rule that denies or asks about this resolved path, if there is one.
+    """The finding of a rule that denies or asks about a path as it is resolved, or as it is named.
 
-    `reads_below`: if it is a directory, the files in it may be read as well, whatever their names.
+    `directory`: where the name is relative to. `reads_below`: if it is a directory, the files in it may be
+    read as well, whatever their names.
     """
     reads_below = reads_below and context.is_directory(path)
-    if not reads_below and not context.may_be_restricted(path):
+    places = context.places(posixpath.join(directory, named), path)
+    if not reads_below and not any(map(context.may_be_restricted, places)):
         return None
     for decision in ("deny", "ask"):
         for rule in context.rules(decision):
             if rule.command is not None or not tool_matches(rule, tools):
                 continue
-            if rule.path is None or path_matches(rule.path, path, context.root, strict=True):
-                return Finding(decision, named, describe_rule(rule))
-            if pattern_is_below(rule.path, path, context.root) or (
-                reads_below and pattern_reaches_below(rule.path, path, context.root)
-            ):
-                return Finding("ask", named, f"it contains files of {describe_rule(rule)}")
+            for place in places:
+                found = _match_path(context, rule, place, reads_below=reads_below)
+                if found is PatternMatch.CERTAIN:
+                    return Finding(decision, named, describe_rule(rule))
+                if found is PatternMatch.POSSIBLE:
+                    return Finding("ask", named, f"it contains files of {describe_rule(rule)}")
     return None
+
+
+def _match_path(context: PolicyContext, rule: Rule, path: str, *, reads_below: bool) -> PatternMatch:
+    """CERTAIN if the rule is about this path, POSSIBLE if it is about something in that directory."""
+    if rule.path is None:
+        return PatternMatch.CERTAIN
+    found = PatternMatch.NO
+    for pattern in context.patterns(rule.path):
+        if path_matches(pattern, path, context.root, strict=True):
+            return PatternMatch.CERTAIN
+        if pattern_is_below(pattern, path, context.root) or (
+            reads_below and pattern_reaches_below(pattern, path, context.root)
+        ):
+            found = PatternMatch.POSSIBLE
+    return found

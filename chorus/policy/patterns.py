@@ -7,7 +7,7 @@ other spelling, flags in another order, a word not known yet.
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -34,6 +34,8 @@ _SHORT_FORMS = {
     "--output": "-o",
     "-R": "-r",
 }
+# Characters that HFS+ ignores in a name.
+_IGNORED = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
 _MIN_ABBREVIATION = len("--xx")
 _PATH_WILDCARD = re.compile(r"[*?]")
 
@@ -98,7 +100,7 @@ class CommandPattern:
             return False
         others = iter(word.casefold() for word in arguments)
         return all(
-            any(_wildcard_regex(word.casefold()).fullmatch(other) for other in others)
+            any(_similar_word(word.casefold(), other) for other in others)
             for word in _operands(self.words[1:])
         )
 
@@ -137,6 +139,15 @@ def pattern_reaches_below(pattern: str, path: str, root: str) -> bool:
     if not any_depth and len(given) >= len(wanted):
         return False
     return all(_path_regex(name).fullmatch(other) for name, other in zip(wanted, given, strict=False))
+
+
+def resolve_pattern(pattern: str, root: str, resolve: Callable[[str], str | None]) -> str:
+    """The pattern with links followed in the part before its first wildcard; unchanged if that fails."""
+    whole = _whole_pattern(pattern, root, strict=False)
+    wildcard = _PATH_WILDCARD.search(whole)
+    end = len(whole) if wildcard is None else whole.rindex("/", 0, wildcard.start())
+    found = resolve(whole[:end] or "/")
+    return whole if found is None else found.rstrip("/") + whole[len(whole[:end].rstrip("/")) :]
 
 
 class GuardedPaths:
@@ -182,7 +193,8 @@ def _path_regex(pattern: str) -> re.Pattern[str]:
 
 def normalize(path: str) -> str:
     """Normalize a name, so that names which some file system treats as equal become equal."""
-    return unicodedata.normalize("NFKC", path).casefold()
+    shown = unicodedata.normalize("NFKC", path).translate(_IGNORED).casefold()
+    return unicodedata.normalize("NFKC", shown)
 
 
 def _flags(words: Iterable[str]) -> set[str]:
@@ -206,6 +218,11 @@ def _same_flag(wanted: str, given: str) -> bool:
         return _wildcard_regex(wanted).fullmatch(given) is not None
     long_forms = [wanted, *(long for long, short in _SHORT_FORMS.items() if short == wanted)]
     return any(_wildcard_regex(form).fullmatch(given) or form.startswith(given) for form in long_forms)
+
+
+def _similar_word(wanted: str, given: str) -> bool:
+    """Whether they are the same, or the given one is cut short: `npm pub` publishes."""
+    return bool(_wildcard_regex(wanted).fullmatch(given) or (given and wanted.startswith(given)))
 
 
 def _similar_flag(wanted: str, given: str) -> bool:

@@ -3,6 +3,7 @@
 A repository can only make the policy stricter: its rules that allow something are ignored, and listed.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -98,13 +99,19 @@ class Policy:
     ignored: tuple[Rule, ...] = ()
 
 
-def parse_policy(user: dict[str, Any], repository: dict[str, Any] | None = None) -> Policy:
+def parse_policy(
+    user: dict[str, Any],
+    repository: dict[str, Any] | None = None,
+    *,
+    expand_home: Callable[[str], str] = lambda path: path,
+) -> Policy:
+    """Check the tables and build the policy. `expand_home`: what a path that begins with `~` means."""
     own = _parse_table(user, "your config")
     theirs = _parse_table(repository or {}, "the repository's file")
-    repository_rules = [_build_rule(model, "repository") for model in theirs.rule]
+    repository_rules = [_build_rule(model, "repository", expand_home) for model in theirs.rule]
     return Policy(
         rules=(
-            *(_build_rule(model, "user") for model in own.rule),
+            *(_build_rule(model, "user", expand_home) for model in own.rule),
             *(rule for rule in repository_rules if rule.decision != "allow"),
         ),
         per_minute=min(own.per_minute, theirs.per_minute)
@@ -125,13 +132,13 @@ def _parse_table(value: dict[str, Any], where: str) -> _Table:
         raise BadPolicy(f"policy of {where}, {field}: {reason}") from error
 
 
-def _build_rule(model: RuleModel, source: Source) -> Rule:
+def _build_rule(model: RuleModel, source: Source, expand_home: Callable[[str], str]) -> Rule:
     return Rule(
         decision=model.decision,
         source=source,
         tool=model.tool,
         command=None if model.command is None else parse_command_pattern(model.command),
-        path=model.path,
+        path=None if model.path is None else expand_home(model.path),
         any_arguments=model.arguments is not None,
         reason=model.reason,
         text=_render(model),

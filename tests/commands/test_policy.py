@@ -176,6 +176,27 @@ def test_a_guarded_file_is_not_reached_through_a_link_of_each_process(
     assert judged("cat /proc/self/cwd/secret", capsys=capsys) == "ask"
 
 
+def test_a_guarded_file_may_be_a_link_or_in_the_home_directory(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "home" / "keys").mkdir(parents=True)
+    (tmp_path / "home" / ".ssh").symlink_to("keys")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    main(["policy", "add", "allow", "--command", "cat *"])
+    main(["policy", "add", "deny", "--path", "**/.env"])
+    main(["policy", "add", "deny", "--path", "~/.ssh/**"])
+    Path(".env").symlink_to(tmp_path / "shared")
+    capsys.readouterr()
+    assert judged("cat other", capsys=capsys) == "allow"
+    assert judged("cat .env", capsys=capsys) == "deny"
+    assert judged("--tool", "Edit", "--path", ".env", capsys=capsys) == "deny"
+    for name in (".ssh/id", "keys/id", "../home/keys/../.ssh/id"):
+        assert judged(f"cat {tmp_path}/home/{name}", capsys=capsys) == "deny"
+    assert judged(f"cat {tmp_path}/home/other", capsys=capsys) == "allow"
+    assert main(["policy", "list"]) == ExitCode.OK
+    assert "~/.ssh/**" in capsys.readouterr().out
+
+
 def test_the_explanation_names_every_part(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["policy", "add", "allow", "--command", "ls *"])
     capsys.readouterr()

@@ -25,7 +25,7 @@ WRAPPERS = [
     "env CI=1 COMMAND", "echo $(COMMAND)", 'echo "$(COMMAND)"', "echo `COMMAND`", "cat <(COMMAND)",
     "if true; then COMMAND\nfi", "for i in a; do COMMAND\ndone", "while COMMAND\ndo ls; done",
     "f() { COMMAND\n}", "sh -c QUOTED", "bash -lc QUOTED", "ls > /dev/null; COMMAND", "CI=1 COMMAND",
-    "xargs COMMAND", "find . -exec COMMAND \\;", "# c\nCOMMAND", "ls # c\nCOMMAND", "cd src && COMMAND",
+    "xargs COMMAND", "find . -exec COMMAND \\;", "# c\nCOMMAND", "ls # c\nCOMMAND", "cd . && COMMAND",
     "[ -f a ] && COMMAND", "sudo COMMAND", "eval QUOTED",
 ]  # fmt: skip
 NOISE = st.text(alphabet=list(" \t\n;&|()<>{}[]$`'\"\\#!*?~=/.-abcEx0"), max_size=4)

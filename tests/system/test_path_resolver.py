@@ -55,6 +55,18 @@ def test_what_cannot_be_resolved_has_no_answer(root: Path, path: str) -> None:
     assert resolve(root, path) is None
 
 
+def test_a_name_that_its_directory_does_not_list_has_no_answer(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk of Windows has `.git` under the name `GIT~1` as well."""
+    (root / "GIT~1").mkdir()
+    (root / "old~1").write_text("x", encoding="utf-8")
+    monkeypatch.setattr(os, "listdir", lambda _: [".git", "old~1"])
+    assert resolve(root, "GIT~1/config") is None
+    assert resolve(root, "old~1") == str(root / "old~1")
+    assert resolve(root, "new~1/x") == str(root / "new~1/x")
+
+
 @pytest.mark.skipif(not Path("/proc/self").is_symlink(), reason="this system has no /proc")
 @pytest.mark.parametrize(
     "path",

@@ -8,6 +8,7 @@ no link shows (a bind mount, `/System/Volumes/Data` on macOS): such a path is gi
 import errno
 import os
 import posixpath
+import re
 from pathlib import Path
 
 # No system opens a path that is longer, but a program may shorten it first.
@@ -16,6 +17,9 @@ _MAX_LENGTH = 10_000
 _MAX_LINKS = 40
 # Directories of macOS in which a name does not show which file it is: they hold files by number, for example.
 _OPAQUE = ("/.vol/", "/.nofollow/", "/.resolve/")
+
+# As a disk of Windows gives them to names that are longer than eight characters, or begin with a dot.
+_SHORT_NAME = re.compile(r"~[0-9]")
 
 
 class PathResolver:
@@ -50,6 +54,8 @@ class PathResolver:
             at = posixpath.join(at, part)
             if f"{at}/".startswith(_OPAQUE):
                 return None
+            if self._is_short_name(at, part):
+                return None
             target = self._read_link(at)
             if target is None:
                 continue
@@ -59,6 +65,12 @@ class PathResolver:
             at = "/" if target.startswith("/") else posixpath.dirname(at)
             rest += target.split("/")[::-1]
         return at
+
+    def _is_short_name(self, path: str, name: str) -> bool:
+        """Whether the name is a second one that its directory does not list, as `GIT~1` for `.git`."""
+        if _SHORT_NAME.search(name) is None or not os.path.lexists(path):
+            return False
+        return name not in os.listdir(posixpath.dirname(path))  # noqa: PTH208  only the names
 
     def _read_link(self, path: str) -> str | None:
         if path not in self._targets:
