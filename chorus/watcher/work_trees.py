@@ -54,7 +54,7 @@ from chorus.system.files.file_systems import is_remote
 from chorus.system.files.pinned_directory import PinnedDirectory
 from chorus.watcher.background_threads import from_any_thread, run_in_thread
 from chorus.watcher.recorder_pool import RecorderPool
-from chorus.watcher.sources.changed_paths import ChangedPaths
+from chorus.watcher.sources.changed_paths import CLOCK_SLACK_SECONDS, ChangedPaths
 from chorus.wire.home import Home, NotARepository, find_work_tree, list_work_trees
 
 # A call whose write is seen ends within this time, or counts as one whose end is never reported.
@@ -104,6 +104,7 @@ class WatchedTree:
         repository = self.recorder.workspace.repository
         self.root = repository.work_tree
         self.directory = PinnedDirectory(self.root)
+        self._has_one_clock = self.root.stat().st_dev == repository.git_dir.stat().st_dev
         self.windows = CallWindows()
         self._pool = pool or RecorderPool()
         self._wake = wake
@@ -136,8 +137,17 @@ class WatchedTree:
         self.recorder.close()
         self.directory.close()
 
-    async def feed(self, outcomes: Sequence[Outcome], *, source: str, is_waiting: IsWaiting | None) -> None:
+    async def feed(
+        self,
+        outcomes: Sequence[Outcome],
+        *,
+        source: str,
+        is_waiting: IsWaiting | None,
+        reported_at: float | None = None,
+    ) -> None:
         """Record what the outcomes show. `is_waiting`: the client waits until this is done.
+
+        `reported_at`: when the client reported them, by the clock of the disk the repository is on.
 
         A source that does not make the client wait reports a call when it may already have written, so
         nothing is read before it; the recorder tells its change from others by the client's report.
@@ -164,7 +174,9 @@ class WatchedTree:
                         ended.append(EndedCall(action, is_late=late, in_window=self.windows.open))
                     case RecordCallWindow(action, shared):
                         await self._changed_paths.settle()
-                        ended.append(EndedCall(action, self._paths_for(action), shared, self._late))
+                        until = self._end_of_late_calls(reported_at)
+                        where = self._paths_for(action, until)
+                        ended.append(EndedCall(action, where, shared, self._late, until=until))
                     case RecordOutsideAt() if is_waiting is None or _call_of(outcome) in unannounced:
                         pass
                     case _:
@@ -328,14 +340,29 @@ class WatchedTree:
             case _:
                 assert_never(effect)
 
-    def _paths_for(self, action: Action) -> set[RepoPath] | set[str] | None:
-        """The paths to check for a call's changes; if the watch lost events, those the client lists."""
+    def _end_of_late_calls(self, reported_at: float | None) -> float | None:
+        """When the calls that a late report ends had ended, at the latest. None if that cannot be compared
+        with the times of files.
+        """
+        if reported_at is None or not self._late or not self._has_one_clock:
+            return None
+        # Some disks keep whole seconds.
+        return reported_at + (1 if reported_at.is_integer() else CLOCK_SLACK_SECONDS)
+
+    def _paths_for(self, action: Action, until: float | None) -> set[RepoPath] | set[str] | None:
+        """The paths to check for a call's changes; if the watch lost events, those the client lists.
+
+        `until`: when the call had ended. What was written later stays for the next look.
+        """
         report = action.report
         if report is not None and report.complete:
             self._changed_paths.gather()
             if self._late or (self.is_new and self._changed_paths.are_lost):
                 return set(report.changed)
-        return self._changed_paths.take().where
+        taken = self._changed_paths.take()
+        if until is not None:
+            self._changed_paths.put_back(taken)
+        return taken.where
 
     async def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
         """Record every change so far; if the client no longer waits, leave them for the call's window."""

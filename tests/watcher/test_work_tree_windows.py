@@ -2,6 +2,8 @@
 
 import asyncio
 import itertools
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,9 +28,16 @@ def tree(repo: UserRepo) -> Iterator[WatchedTree]:
     tree.close()
 
 
-def tell(tree: WatchedTree, *outcomes: Outcome, is_waiting: bool | None = None) -> None:
+def tell(
+    tree: WatchedTree, *outcomes: Outcome, is_waiting: bool | None = None, at: float | None = None
+) -> None:
     asyncio.run(
-        tree.feed(outcomes, source="hook", is_waiting=None if is_waiting is None else lambda: is_waiting),
+        tree.feed(
+            outcomes,
+            source="hook",
+            is_waiting=None if is_waiting is None else lambda: is_waiting,
+            reported_at=at,
+        ),
     )
 
 
@@ -104,6 +113,48 @@ def test_a_call_open_since_before_the_watch_is_known(tree: WatchedTree, repo: Us
     repo.write("late.txt", b"late\n")
     tell(tree, BackgroundTaskEnded(S, begun.id, "task"))
     assert facts(tree) == [("committed", "t1-background", ("late.txt",))]
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_what_is_written_after_a_command_ended_is_not_its_change_however_late_it_is_read(
+    tree: WatchedTree, repo: UserRepo, is_new: bool
+) -> None:
+    if not is_new:
+        settle(tree)
+    waits, writes = bash("t1"), bash("t2")
+    tell(tree, opened(waits), is_waiting=True)
+    repo.write("its.txt", b"its\n")
+    ended = time.time()
+    os.utime(repo.path / "its.txt", (ended - 0.5, ended - 0.5))
+    repo.write("later.txt", b"later\n")
+    os.utime(repo.path / "later.txt", (ended + 0.5, ended + 0.5))
+    tell(tree, ActionClosed(waits), is_waiting=False, at=ended)
+    assert facts(tree) == [("committed", "t1", ("its.txt",))]
+    tell(tree, opened(writes), ActionClosed(writes), is_waiting=False, at=ended + 1)
+    settle(tree)
+    assert facts(tree)[1:] == [("committed", "t2", ("later.txt",))]
+
+
+def test_the_time_of_a_file_says_nothing_on_a_disk_that_keeps_whole_seconds(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    command = bash("t1")
+    tell(tree, opened(command), is_waiting=True)
+    repo.write("its.txt", b"its\n")
+    second = float(int(time.time()))
+    os.utime(repo.path / "its.txt", (second + 0.9, second + 0.9))
+    tell(tree, ActionClosed(command), is_waiting=False, at=second)
+    assert facts(tree) == [("committed", "t1", ("its.txt",))]
+
+
+def test_a_file_that_a_command_deleted_has_no_time_and_is_its_change(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    command = bash("t1")
+    tell(tree, opened(command), is_waiting=True)
+    (repo.path / "app.py").unlink()
+    tell(tree, ActionClosed(command), is_waiting=False, at=time.time())
+    assert facts(tree) == [("committed", "t1", ("app.py",))]
 
 
 def test_the_first_scan_waits_for_calls_that_are_reported_late(tree: WatchedTree, repo: UserRepo) -> None:

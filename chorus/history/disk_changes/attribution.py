@@ -41,6 +41,7 @@ class EndedCall(NamedTuple):
     `shared`: other calls had their window then, so the client's list of its changed paths decides.
     `is_late`: the client did not wait for this to be recorded and may have written more by now.
     `in_window`: one that may write anywhere ran beside it and has not ended.
+    `until`: when it had ended, in seconds since 1970, if known. A file written later is not its change.
     """
 
     action: Action
@@ -48,6 +49,7 @@ class EndedCall(NamedTuple):
     shared: bool = False
     is_late: bool = False
     in_window: bool = False
+    until: float | None = None
 
     @property
     def names_its_paths(self) -> bool:
@@ -148,10 +150,14 @@ class Attributor:
         reported = dict.fromkeys(locate_all(report.changed)) if report is not None else {}
         if report is not None and report.complete and (call.shared or call.is_late):
             return reported
-        if call.where is None:
-            return dict.fromkeys((*changed, *reported))
-        where = set(locate_all(call.where))
-        return dict.fromkeys((*(path for path in changed if is_named(path, where)), *reported))
+        found: Iterable[RepoPath] = changed
+        if call.where is not None:
+            where = set(locate_all(call.where))
+            found = (path for path in changed if is_named(path, where))
+        if call.until is not None:
+            until = call.until
+            found = (path for path in found if not self._workspace.work_tree.is_written_after(path, until))
+        return dict.fromkeys((*found, *reported))
 
     def explain_missing(
         self, action: Action, paths: Sequence[RepoPath], within: str | None = None

@@ -99,6 +99,13 @@ class WorkTree:
         except OSError as error:
             return Skipped(SkipReason.UNREADABLE, error.strerror or "")
 
+    def is_written_after(self, path: RepoPath, moment: float) -> bool:
+        """Whether the file was written after that time, in seconds since 1970. False if it is gone."""
+        try:
+            return os.lstat(f"{self._root}/{path}").st_mtime > moment
+        except OSError:
+            return False
+
     def write_file(self, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
         """Put a file or link at `path`, completely or not at all, if what is there still is `expected`.
 

@@ -164,6 +164,7 @@ class HookSource:
                     source,
                     client=client or "",
                     is_waiting=is_waiting,
+                    reported_at=event.written_ns / 1e9,
                 )
             finally:
                 self.trees.set_more_to_come(False)

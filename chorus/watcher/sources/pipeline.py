@@ -59,17 +59,20 @@ class Pipeline:
         channel: str = "",
         client: str = "",
         is_waiting: IsWaiting | None = None,
+        reported_at: float | None = None,
         history: bool = False,
     ) -> list[Outcome]:
         """Feed messages of one source, in order. `history`: they are from before the session was watched.
 
-        `client`: the one whose hook it is.
+        `client`: the one whose hook it is. `reported_at`: when it was written, if a file's time says so.
         """
         outcomes: list[Outcome] = []
         for message in messages:
             fed = self.pairing.feed_value(dict(message), source=source, channel=channel, client=client)
             outcomes += [outcome for outcome in fed if not self._goes_on(outcome, client)]
-        await self._distribute(outcomes, source=source.value, is_waiting=is_waiting, history=history)
+        await self._distribute(
+            outcomes, source=source.value, is_waiting=is_waiting, reported_at=reported_at, history=history
+        )
         return outcomes
 
     def sources_of(self, session: SessionId) -> tuple[str, ...]:
@@ -79,13 +82,13 @@ class Pipeline:
     async def end_session(self, session: SessionId, *, source: str) -> list[Outcome]:
         """Close a session whose client has ended."""
         outcomes: list[Outcome] = [*self.pairing.close(session), SessionEnded(session, "gone")]
-        await self._distribute(outcomes, source=source, is_waiting=None, history=False)
+        await self._distribute(outcomes, source=source)
         return outcomes
 
     async def end_client(self, session: SessionId, client: str, *, source: str) -> list[Outcome]:
         """Close the calls of a client that has ended, in a session that another client is in too."""
         outcomes = self.pairing.close_client(session, client)
-        await self._distribute(outcomes, source=source, is_waiting=None, history=False)
+        await self._distribute(outcomes, source=source)
         return outcomes
 
     def _goes_on(self, outcome: Outcome, client: str) -> bool:
@@ -95,7 +98,13 @@ class Pipeline:
         return self.roster.remove_client(outcome.session, client)
 
     async def _distribute(
-        self, outcomes: list[Outcome], *, source: str, is_waiting: IsWaiting | None, history: bool
+        self,
+        outcomes: list[Outcome],
+        *,
+        source: str,
+        is_waiting: IsWaiting | None = None,
+        reported_at: float | None = None,
+        history: bool = False,
     ) -> None:
         moment = now()
         changed: dict[SessionId, Session] = {}
@@ -111,7 +120,7 @@ class Pipeline:
                 tree.replay(mine)
                 continue
             with tree.directory.ignore_if_removed():
-                await tree.feed(mine, source=source, is_waiting=is_waiting)
+                await tree.feed(mine, source=source, is_waiting=is_waiting, reported_at=reported_at)
 
     def _by_tree(self, outcomes: list[Outcome]) -> dict[WatchedTree, list[Outcome]]:
         found: dict[WatchedTree, list[Outcome]] = {}

@@ -5,6 +5,7 @@ import json
 import os
 import select
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -119,8 +120,11 @@ class Noted:
     def _remember(self, value: Any, source: Source, **where: Any) -> None:
         self.done.append(("remember", source, where))
 
-    async def _feed(self, messages: Any, source: Source, *, client: str, is_waiting: Any) -> list[str]:
+    async def _feed(
+        self, messages: Any, source: Source, *, client: str, is_waiting: Any, reported_at: float
+    ) -> list[str]:
         self.waits.append(is_waiting)
+        assert abs(reported_at - time.time()) < 60
         (message,) = messages
         self.done.append(("feed", message["session_id"], source, client))
         if message["session_id"] in self.fails_on:

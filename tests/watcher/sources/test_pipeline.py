@@ -83,12 +83,21 @@ class FakeTree:
 
     name: str
     told: list[tuple[list[Outcome], str, IsWaiting | None]] = field(default_factory=list)
+    reported_at: list[float | None] = field(default_factory=list)
     replayed: list[Outcome] = field(default_factory=list)
     directory: FakeDirectory = field(default_factory=FakeDirectory)
     windows: FakeWindows = field(default_factory=FakeWindows)
 
-    async def feed(self, outcomes: Sequence[Outcome], *, source: str, is_waiting: IsWaiting | None) -> None:
+    async def feed(
+        self,
+        outcomes: Sequence[Outcome],
+        *,
+        source: str,
+        is_waiting: IsWaiting | None,
+        reported_at: float | None,
+    ) -> None:
         self.told.append((list(outcomes), source, is_waiting))
+        self.reported_at.append(reported_at)
 
     def replay(self, outcomes: Sequence[Outcome]) -> None:
         self.replayed += outcomes
@@ -231,8 +240,9 @@ async def test_a_session_without_a_directory_ends_for_nobody(fed: Fed) -> None:
 
 async def test_what_waits_and_where_it_came_from_reaches_the_work_tree(fed: Fed) -> None:
     waits: IsWaiting = lambda: True  # noqa: E731  as short as what it stands for
-    await fed.feed(CallOpened(call("a")), is_waiting=waits)
+    await fed.feed(CallOpened(call("a")), is_waiting=waits, reported_at=12.5)
     await fed.feed(CallOpened(call("a")), source=Source.TRANSCRIPT)
+    assert fed.main.reported_at == [12.5, None]
     assert [(source, is_waiting) for _, source, is_waiting in fed.main.told] == [
         ("hook", waits),
         ("transcript", None),
