@@ -1,0 +1,317 @@
+"""What one work tree records at once, what it holds back, and what it records in a thread."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import pytest
+
+from chorus.history.disk_changes.attribution import EndedCall
+from chorus.history.recorder import Recorder
+from chorus.model.action import ChangeReport
+from chorus.model.ids import RepoPath, ToolUseId
+from chorus.model.outcomes import ActionClosed, StatusCorrected
+from chorus.watcher import work_trees
+from chorus.watcher.recorder_pool import RecorderPool
+from chorus.watcher.work_trees import WatchedTree
+from tests.history.agent_at_work import action, bash
+from tests.repos import UserRepo
+from tests.watcher.test_work_tree_windows import facts, opened, record_outside, settle, tell
+
+Result = TypeVar("Result")
+
+
+@dataclass
+class Pool:
+    """Runs what a thread would do at once, and notes where."""
+
+    used: list[Path] = field(default_factory=list)
+    rewinds: list[object] = field(default_factory=list)
+
+    async def use(self, work_tree: Path, work: Callable[[Recorder], Result]) -> Result:
+        self.used.append(work_tree)
+        with Recorder.open(work_tree) as recorder:
+            result = work(recorder)
+            self.rewinds.append(recorder.journal.is_rewind)
+        return result
+
+
+@dataclass
+class Clock:
+    now: float = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def pool() -> Pool:
+    return Pool()
+
+
+@pytest.fixture
+def wakes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def tree(repo: UserRepo, pool: Pool, wakes: list[str]) -> Iterator[WatchedTree]:
+    tree = WatchedTree(repo.path, wake=lambda: wakes.append("wake"), pool=cast(RecorderPool, pool))
+    tree.start()
+    settle(tree)
+    pool.used.clear()
+    pool.rewinds.clear()
+    yield tree
+    tree.close()
+
+
+def record_all(tree: WatchedTree) -> None:
+    asyncio.run(tree.settle())
+    settle(tree)
+
+
+def test_a_tree_that_starts_is_looked_at_at_once(repo: UserRepo) -> None:
+    wakes: list[str] = []
+    tree = WatchedTree(repo.path, wake=lambda: wakes.append("wake"))
+    assert wakes == []
+    tree.start()
+    assert wakes != []
+    assert (tree.any_held, tree.is_new, tree.more_to_come) == (False, True, False)
+    tree.close()
+
+
+def test_few_small_files_are_recorded_on_the_loop_and_others_in_a_thread(
+    tree: WatchedTree, repo: UserRepo, pool: Pool
+) -> None:
+    repo.write("small.txt", b"small\n")
+    record_all(tree)
+    assert pool.used == []
+    repo.write("large.txt", b"x" * (work_trees.MAX_QUICK_BYTES + 1))
+    record_all(tree)
+    assert pool.used == [repo.path]
+    assert pool.rewinds == [tree.recorder.journal.is_rewind]
+    assert [paths for _, _, paths in facts(tree)][-2:] == [("small.txt",), ("large.txt",)]
+    (repo.path / "large.txt").write_bytes(b"small again\n")  # what it was is read as well
+    record_all(tree)
+    assert pool.used == [repo.path] * 2
+
+
+def test_what_is_recorded_on_the_loop_is_limited(
+    tree: WatchedTree, repo: UserRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_trees, "MAX_QUICK_PATHS", 3)
+    monkeypatch.setattr(work_trees, "MAX_QUICK_BYTES", 100)
+    for name in "abcdef":
+        repo.write(f"many/{name}", b"1")
+    for name in "ab":
+        repo.write(f"few/{name}", b"1")
+    repo.write("half", b"1" * 60)
+    repo.write("other", b"1" * 41)
+    repo.write("full", b"1" * 100)
+    cases: list[tuple[list[str], bool]] = [
+        ([], True),
+        (["few/a", "few/b", "many/a", "many/b"], True),
+        (["few/a", "few/b", "many/a", "many/b", "many/c"], False),
+        (["few"], True),
+        (["many"], True),  # as many as are counted in a directory
+        (["many", "few"], False),
+        (["full"], True),
+        (["half", "half"], False),
+        (["half", "other"], False),
+        (["missing"], True),
+        (["nul\0"], True),
+    ]
+    assert [tree._is_quick(where) for where, _ in cases] == [quick for _, quick in cases]
+    record_all(tree)
+    for name in ("half", "other"):
+        (repo.path / name).unlink()
+    assert not tree._is_quick(["half", "other"])
+    assert tree._is_quick(["half"])
+
+
+def ended(name: str, *paths: str, where: set[str] | None, report: tuple[str, ...] | None = None) -> EndedCall:
+    changes = None if report is None else ChangeReport((), report)
+    return EndedCall(action(name, *paths, report=changes), cast(Any, where))
+
+
+def test_where_ended_calls_may_have_written() -> None:
+    one, two = ended("a", "/x", where={"y"}), ended("b", "/z", where=set())
+    assert work_trees._where([one, two]) == ["/x", "y", "/z"]
+    assert work_trees._where([one, ended("c", where=None)]) is None
+    assert work_trees._where([]) == []
+    assert set(work_trees._may_have_written(one)) == {"/x", "y"}
+    listed = ended("d", "/x", where=None, report=("/listed",))
+    assert set(work_trees._may_have_written(listed)) == {"/x", "/listed"}
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(work_trees, "time", clock)
+    return clock
+
+
+async def hold(tree: WatchedTree, repo: UserRepo, name: str, path: str) -> None:
+    tree.more_to_come = True
+    done = action(name, repo.write(path, b"by a call\n"))
+    await tree.feed([ActionClosed(done)], source="hook", is_waiting=None)
+    tree.more_to_come = False
+
+
+async def test_calls_that_end_while_more_events_wait_are_recorded_together(
+    tree: WatchedTree, repo: UserRepo, wakes: list[str], clock: Clock
+) -> None:
+    wakes.clear()
+    await hold(tree, repo, "t1", "one.txt")
+    assert wakes != []
+    clock.now = 102
+    await hold(tree, repo, "t2", "two.txt")
+    assert tree._held_until == 103  # the first of them began to wait
+    assert tree.may_record_outside(grace_seconds=600)
+    assert facts(tree) == []
+    assert tree.has_changes
+    await tree.record_held()
+    assert facts(tree) == [("committed", "t1", ("one.txt",)), ("committed", "t2", ("two.txt",))]
+    assert (tree.any_held, tree._held) == (False, [])
+
+
+async def test_nothing_held_is_nothing_to_record(tree: WatchedTree, wakes: list[str], clock: Clock) -> None:
+    wakes.clear()
+    await tree.record_held()
+    assert (wakes, tree._held_until, tree.any_held) == ([], 0.0, False)
+    assert not await tree.record_outside(grace_seconds=0)
+
+
+async def test_what_a_held_call_may_have_written_is_not_outside(tree: WatchedTree, repo: UserRepo) -> None:
+    await hold(tree, repo, "t1", "one.txt")
+    repo.write("mine.txt", b"by the user\n")
+    await tree.settle()
+    assert await tree.record_outside(grace_seconds=0)  # the held call is left
+    assert facts(tree) == [("outside", None, ("mine.txt",))]
+    await tree.record_held()
+    assert facts(tree)[-1] == ("committed", "t1", ("one.txt",))
+    assert not await tree.record_outside(grace_seconds=0)
+
+
+async def hold_command(tree: WatchedTree) -> None:
+    """A command that may have written anywhere has ended, and is not recorded yet."""
+    tree._held = [EndedCall(bash("held"), None)]
+    tree._held_source = "hook"
+    tree._held_until = float("inf")
+
+
+async def test_while_a_command_is_held_nothing_is_outside(tree: WatchedTree, repo: UserRepo) -> None:
+    await hold_command(tree)
+    repo.write("made.txt", b"by the command or the user\n")
+    await tree.settle()
+    assert await tree.record_outside(grace_seconds=0)
+    command = bash("t1")
+    tree.windows.feed(opened(command))
+    await tree.record_while_asked(lambda call: True)
+    assert facts(tree) == []
+    tree._held = []
+
+
+async def test_held_calls_are_recorded_when_a_command_that_waits_starts_alone(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    await hold(tree, repo, "t1", "one.txt")
+    repo.write("mine.txt", b"by the user\n")
+    await tree.feed([opened(bash("t2"))], source="hook", is_waiting=lambda: True)
+    assert sorted(facts(tree), key=str) == [
+        ("committed", "t1", ("one.txt",)),
+        ("outside", None, ("mine.txt",)),
+    ]
+
+
+@pytest.mark.parametrize("is_waiting", [None, False])
+async def test_held_calls_stay_held_when_the_command_that_starts_does_not_wait(
+    tree: WatchedTree, repo: UserRepo, is_waiting: bool | None
+) -> None:
+    await hold(tree, repo, "t1", "one.txt")
+    tree.more_to_come = True
+    waits = None if is_waiting is None else (lambda: False)
+    await tree.feed([opened(bash("t2"))], source="hook", is_waiting=waits)
+    assert facts(tree) == []
+    assert tree.any_held
+    tree.more_to_come = False
+
+
+def test_a_corrected_status_reaches_the_history(tree: WatchedTree, repo: UserRepo) -> None:
+    done = action("t1", repo.write("app.py", b"new\n"))
+    tell(tree, ActionClosed(done))
+    corrected: list[Any] = []
+    tree.recorder.correct_status = lambda *facts: corrected.append(facts)  # type: ignore[method-assign]
+    tell(tree, StatusCorrected(ToolUseId("t1"), "failed", "succeeded"))
+    assert corrected == [("t1", "failed")]
+
+
+def test_a_failed_call_is_noted_without_a_change(tree: WatchedTree, repo: UserRepo) -> None:
+    tell(tree, ActionClosed(action("t1", repo.path / "app.py", status="failed")))
+    assert [(status, name) for status, name, _ in facts(tree)] == [("failed", "t1")]
+
+
+@pytest.mark.parametrize(
+    ("report", "late", "lost", "listed"),
+    [
+        (("a.txt",), True, False, True),
+        (("a.txt",), False, True, True),
+        (("a.txt",), False, False, False),
+        (None, True, False, False),
+    ],
+)
+async def test_the_list_of_the_client_decides_where_the_watch_cannot(
+    repo: UserRepo, report: tuple[str, ...] | None, late: bool, lost: bool, listed: bool
+) -> None:
+    tree = WatchedTree(repo.path, wake=lambda: None)
+    tree.start()
+    if not lost:
+        await tree.record_outside(grace_seconds=0)
+        repo.write("b.txt", b"b\n")
+        await tree.settle()
+    tree._late = late
+    done = bash("t1", report=None if report is None else ChangeReport((), report))
+    assert tree._paths_for(done) == ({"a.txt"} if listed else {RepoPath("b.txt")})
+    tree.close()
+
+
+async def test_before_an_edit_the_paths_of_held_calls_are_not_outside(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    await hold(tree, repo, "t1", "one.txt")
+    two = repo.write("two.txt", b"by the user\n")
+    tree.more_to_come = True
+    edit = action("t2", repo.path / "one.txt", two)
+    await tree.feed([opened(edit)], source="hook", is_waiting=lambda: True)
+    assert facts(tree) == [("outside", None, ("two.txt",))]
+    tree.more_to_come = False
+
+
+async def test_a_command_reported_afterwards_leaves_what_was_written_since_to_its_window(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    repo.write("before.txt", b"by the user\n")
+    os.utime(repo.path / "before.txt", (1_700_000_000, 1_700_000_000))
+    repo.write("since.txt", b"by the command\n")
+    await tree.settle()
+    command = bash("t1", time="2026-01-02T03:04:05Z")
+    begun = opened(command)
+    begun = begun._replace(call=begun.call._replace(time=command.time))
+    await tree.feed([begun], source="transcript", is_waiting=None)
+    assert facts(tree) == [("outside", None, ("before.txt",))]
+    await tree.feed([ActionClosed(command)], source="transcript", is_waiting=None)
+    assert facts(tree)[-1] == ("committed", "t1", ("since.txt",))
+
+
+def test_a_change_is_outside_once_it_is_old_enough(tree: WatchedTree, repo: UserRepo) -> None:
+    repo.write("mine.txt", b"by the user\n")
+    asyncio.run(tree.settle())
+    assert record_outside(tree, grace_seconds=600)
+    assert not tree.may_record_outside(grace_seconds=600)
+    assert facts(tree) == []
+    assert not record_outside(tree)
+    assert facts(tree) == [("outside", None, ("mine.txt",))]
+    assert not tree.has_changes
