@@ -50,6 +50,7 @@ class TurnStarted(NamedTuple):
 class TurnEnded(NamedTuple):
     session: SessionId | None
     turn: TurnId | None
+    error: str | None = None  # why it failed, unless more is known of the turn
 
 
 class SessionIdle(NamedTuple):

@@ -167,8 +167,8 @@ class TurnTable:
 
     def _finish(self, outcome: Outcome, time: str) -> TurnRecord | None:
         match outcome:
-            case TurnEnded(session, turn):
-                return self._end(self._find(session, turn, time), time)
+            case TurnEnded(session, turn, error):
+                return self._end(self._find(session, turn, time), error, time)
             case TurnReported():
                 return self._report(outcome, time)
             case SessionEnded(session):
@@ -226,8 +226,9 @@ class TurnTable:
             record.model, record.context = answered.model or record.model, answered.tokens.read
         return record
 
-    def _end(self, record: TurnRecord | None, time: str) -> TurnRecord | None:
+    def _end(self, record: TurnRecord | None, error: str | None, time: str) -> TurnRecord | None:
         if record is not None and record.state == "running":
+            record.error = record.error or error
             record.state = "failed" if record.error is not None else "done"
             record.ended = time
         return record

@@ -61,6 +61,14 @@ def turns(found: InspectJson) -> list[list[Any]]:
     return [[turn["state"], turn["answer"], turn["error"]] for turn in found["turns"]]
 
 
+def messages(found: InspectJson) -> list[str | None]:
+    return [turn["message"] for turn in found["turns"]]
+
+
+def tokens(found: InspectJson) -> list[list[int]]:
+    return [[turn["tokens"]["input"], turn["tokens"]["output"]] for turn in found["turns"]]
+
+
 def actions(found: InspectJson) -> list[list[Any]]:
     return [[action["tool"], action["status"]] for action in found["actions"]]
 
@@ -73,6 +81,9 @@ def test_a_scenario_gives_its_turns_and_actions(scenario: dict[str, Any], spelli
         for found in readings(respell(events, SPELLINGS[spelling])):
             assert turns(found) == scenario["turns"]
             assert actions(found) == scenario["actions"]
+            assert messages(found) == scenario.get("messages", ["..."] * len(scenario["turns"]))
+            assert tokens(found) == scenario.get("tokens", [[0, 0]] * len(scenario["turns"]))
+            assert [prompt["text"] for prompt in found["prompts"]] == scenario.get("prompts", [])
             assert (found["unknown"], found["problems"]) == ({}, {})
     (session,) = inspect(["\n".join([*render(named), ""]).encode()]).as_json()["sessions"]
     assert (session["id"], session["state"], session.get("mode")) == ("s", "idle", scenario["mode"])
@@ -148,7 +159,7 @@ def test_the_control_protocol_gives_the_prompt_and_its_first_answer() -> None:
 def test_the_verified_runs_give_mode_version_use_and_calls() -> None:
     for found in readings(read_note("verified_runs")):
         assert actions(found) == [["Bash", "succeeded"]]
-        assert turns(found) == [["done", "Done", None]]
+        assert turns(found) == [["done", "Done — output: `hello-from-tool`", None]]
         (turn,) = found["turns"]
         assert (turn["message"], turn["mode"]) == ("Your prompt here", "bypassPermissions")
         assert (turn["cost_usd"], turn["duration_ms"], turn["steps"]) == (0.099, 26284, 2)
@@ -156,6 +167,24 @@ def test_the_verified_runs_give_mode_version_use_and_calls() -> None:
         assert (session.get("version"), session.get("model")) == ("2.1.37", "claude-opus-4-6")
         # Two results in the note stand alone: their calls are not shown.
         assert found["problems"] == {"result-without-call": 2}
+
+
+@pytest.mark.parametrize(
+    ("message", "unknown", "problems"),
+    [
+        ({"type": "user", "content": "..."}, {}, {"malformed:user": 1}),
+        ({"message": {"role": "user", "content": "..."}}, {"untyped": 1}, {}),
+        ({"role": "user", "content": "..."}, {"untyped": 1}, {}),
+    ],
+)
+def test_a_message_in_a_wrong_format_is_counted_and_changes_nothing(
+    message: dict[str, Any], unknown: dict[str, int], problems: dict[str, int]
+) -> None:
+    init, answer = SCENARIOS[0]["events"][1], SCENARIOS[0]["events"][2:]
+    for found in readings([init, message, *answer]):
+        assert (found["unknown"], found["problems"]) == (unknown, problems)
+        assert turns(found) == [["done", "Hello!", None]]
+        assert messages(found) == [None]
 
 
 def test_partial_messages_give_what_their_fields_say() -> None:

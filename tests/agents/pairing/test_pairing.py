@@ -241,12 +241,15 @@ def test_a_denied_call_without_a_result_is_closed_as_denied() -> None:
     assert statuses(init(), calls("t"), result("t")) == {"t": "denied"}
 
 
-def test_a_new_turn_closes_the_calls_of_a_killed_one() -> None:
+def test_a_new_turn_closes_the_killed_one_and_its_calls() -> None:
     outcomes = run([init(), calls("t"), init()])
     assert [outcome.action.status for outcome in outcomes if isinstance(outcome, ActionClosed)] == [
         "unfinished"
     ]
-    assert kinds(outcomes)[-2:] == [ActionClosed, TurnStarted]
+    assert kinds(outcomes)[-3:] == [ActionClosed, TurnEnded, TurnStarted]
+    assert [outcome.error for outcome in outcomes if isinstance(outcome, TurnEnded)] == [
+        "no result before the next turn"
+    ]
 
 
 def test_the_end_of_input_closes_open_calls() -> None:

@@ -63,6 +63,7 @@ _AGENT_TASK = "local_agent"
 _RUNNING_STATUSES = frozenset({None, "pending", "running"})
 # A name for the member: the attribute lookup takes longer than most steps here.
 _TRANSCRIPT = Source.TRANSCRIPT
+NO_RESULT = "no result before the next turn"
 
 
 def on_assistant(state: PairingState, event: Assistant, context: EventContext) -> list[Outcome]:
@@ -277,9 +278,10 @@ def on_init(state: PairingState, event: Init, context: EventContext) -> list[Out
     if state.is_repeat(event):
         return []
     # A turn begins only after the one before is over, with or without a result.
-    outcomes = state.end_calls(context)
+    outcomes, session = state.end_calls(context), context.session
+    outcomes += [TurnEnded(session.id, turn.id, NO_RESULT) for turn in session.turns.unfinished()]
     outcomes += accounts.describe_init(event, context)
-    return outcomes + state.start_turn(context, context.session.turns.on_init())
+    return outcomes + state.start_turn(context, session.turns.on_init())
 
 
 def on_result(state: PairingState, event: Result, context: EventContext) -> list[Outcome]:

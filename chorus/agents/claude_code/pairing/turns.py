@@ -150,6 +150,13 @@ class Turns:
         self._running.clear()
         return self._start_next()
 
+    def unfinished(self) -> list[Turn]:
+        """The turns without a result when `system/init` starts another: their client was killed."""
+        if self._announced is None and not self.queued and self._ended_tasks:
+            return []
+        running = [turn for turn in self._running if turn is not self._announced]
+        return [*(early for turn in running for early in self.ended_before(turn)), *running]
+
     def ensure_running(self) -> Turn | None:
         """Start a turn if none is running, because the agent works. Return it, or None."""
         return None if self._running else self._start_next()
