@@ -165,6 +165,10 @@ class Clients(Protocol):
         """Return what the running client's own files say; None if it is gone."""
         ...
 
+    def find_client(self, session: SessionId) -> Process | None:
+        """Return the user's running client that is in this session; None if there is none to be found."""
+        ...
+
     def read_transcript(self, path: Path) -> TranscriptReader: ...
 
     def subagent_transcripts(self, transcript: Path) -> list[Path]:

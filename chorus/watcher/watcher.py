@@ -181,7 +181,12 @@ class Watcher:
             self.server.publish,
         )
         self.captures = CaptureFiles(
-            agent.events, self.transcripts, requests, self.tasks.start, home.root / "captures.json"
+            agent.events,
+            agent.clients,
+            self.transcripts,
+            requests,
+            self.tasks.start,
+            home.root / "captures.json",
         )
         self._discovery = PaneDiscovery(agent.clients, roster, self.panes.panes)
         self._handlers = RequestHandlers(

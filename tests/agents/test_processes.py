@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chorus.agents.claude_code.processes import is_client, read_client
+from chorus.agents.claude_code.processes import find_client, is_client, read_client
+from chorus.model.ids import SessionId
 from chorus.system.processes.processes import Process, read_process
 from chorus.system.this_system import IS_LINUX
 from tests.waiting import wait_for
@@ -46,6 +47,20 @@ def test_the_session_is_read_from_the_clients_session_file(tmp_path: Path, clien
     assert (found.session, found.cwd, found.headless) == ("s-1", "/somewhere/else", False)
     assert found.transcript == tmp_path / ".claude/projects/-somewhere-else/s-1.jsonl"
     assert found.version == "2.1.191"
+
+
+def test_a_running_client_is_found_by_its_session(
+    tmp_path: Path, client: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    sessions = config_of(tmp_path) / "sessions"
+    assert find_client(SessionId("s-1")) is None
+    note = {"sessionId": "s-1", "procStart": client.started}
+    (sessions / f"{client.pid}.json").write_text(json.dumps(note))
+    (sessions / "other.json").write_text(json.dumps(note))
+    (sessions / f"{2**22 + 1}.json").write_text(json.dumps(note))  # left by one that was killed
+    assert find_client(SessionId("s-1")) == client
+    assert find_client(SessionId("s-2")) is None
 
 
 def test_a_session_file_of_an_earlier_process_with_the_same_id_is_ignored(

@@ -38,6 +38,7 @@ class ClaudeClients:
 
     is_client = staticmethod(processes.is_client)
     read_client = staticmethod(processes.read_client)
+    find_client = staticmethod(processes.find_client)
     is_rewinding = staticmethod(rewinds.is_rewinding)
     subagent_transcripts = staticmethod(transcripts.subagent_transcripts)
     transcript_directories = staticmethod(transcripts.transcript_directories)

@@ -5,6 +5,7 @@ the session in it). Clients that write no such file are matched by the newest tr
 """
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,13 @@ from chorus.agents.claude_code.mod import SOCKET_VARIABLE
 from chorus.agents.claude_code.transcripts import transcript_of
 from chorus.agents.interface import RunningClient
 from chorus.model.ids import SessionId
-from chorus.system.processes.processes import Process, read_directory, read_environment, start_time
+from chorus.system.processes.processes import (
+    Process,
+    read_directory,
+    read_environment,
+    read_process,
+    start_time,
+)
 
 CLIENT_NAMES = frozenset({"claude", "claude.exe"})
 # The installer's `claude` is a link to `claude/versions/2.1.326`: one that starts itself again has that name.
@@ -55,6 +62,16 @@ def read_client(process: Process) -> RunningClient | None:
     known = SessionId(session) if session else None
     loads_mod = SOCKET_VARIABLE in environment
     return RunningClient(process, cwd, headless, known, transcript, file.get("version"), loads_mod)
+
+
+def find_client(session: SessionId) -> Process | None:
+    """Find the running client in this session by the files of the caller's configuration directory."""
+    directory = _config_directory(os.environ) / "sessions"
+    for path in directory.glob("*.json"):
+        process = read_process(int(path.stem)) if path.stem.isdecimal() else None
+        if process is not None and _read_session_file(directory.parent, process).get("sessionId") == session:
+            return process
+    return None
 
 
 def _config_directory(environment: Mapping[str, str]) -> Path:

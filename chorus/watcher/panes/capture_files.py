@@ -2,7 +2,9 @@
 
 The log of `script` or `screen -L`, a pane's pipe into a file, or a dump of a multiplexer that is written
 again and again. The text may be wrapped, at any width. A file is followed until it is removed, or until the
-user stops the watcher.
+user stops the watcher. Its sessions end with it, with the note that `script` leaves at its end, and with
+their client, if that runs here and the user's configuration names it. Of any other client nobody knows
+whether it has ended: `status` shows when it was last heard of.
 """
 
 import asyncio
@@ -17,15 +19,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
-from chorus.agents.interface import DocumentFilter, Events, Source
+from chorus.agents.interface import Clients, DocumentFilter, Events, Source
 from chorus.errors import ChorusError, NotFound
 from chorus.model.api.json_api import CaptureJson
 from chorus.model.ids import SessionId
-from chorus.model.outcomes import SessionDiscovered
+from chorus.model.outcomes import Outcome, SessionDiscovered, TurnStarted
 from chorus.watcher.panes.printed_events import PrintedEvents
 from chorus.watcher.panes.repeated_capture import RepeatedCapture
 from chorus.watcher.prompts.permission_requests import PermissionRequests
 from chorus.watcher.prompts.reply_channels import CaptureChannel
+from chorus.watcher.sources.live_clients import client_key, is_running
 from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.state.files import save_json
 from chorus.watcher.tasks import Start
@@ -37,6 +40,8 @@ READ_SECONDS = 0.2
 MAX_LOAD = 0.1
 # What is before the end of a longer file was read when it was written.
 MAX_READ_BYTES = 16 * 2**20
+# The last line of a file that `script` has closed.
+SCRIPT_END = b"Script done on "
 
 
 class NotACapture(ChorusError):
@@ -51,9 +56,11 @@ class CaptureFile:
     widths: Sequence[int]
     events: int = 0
     sessions: set[SessionId] = field(default_factory=set)
+    clients: dict[SessionId, str] = field(default_factory=dict)  # those that were found, by session
     capture: RepeatedCapture = field(init=False)
     names_directory: bool = False
     question: CaptureChannel | None = None  # a request in plain text, which the next event ends
+    is_closed: bool = False  # by the program that wrote it
     _state: tuple[int, ...] = ()
 
     def read_changed(self) -> bytes | None:
@@ -64,7 +71,14 @@ class CaptureFile:
             return None
         text = self.read_end()
         self._state = state
+        self.is_closed = text.rstrip().rpartition(b"\n")[2].startswith(SCRIPT_END)
         return text
+
+    def ended_sessions(self) -> set[SessionId]:
+        """Return the sessions that are over: their client has ended, or the file is closed."""
+        if self.is_closed:
+            return set(self.sessions)
+        return {session for session, client in self.clients.items() if not is_running(client)}
 
     def read_end(self) -> bytes:
         with self.path.open("rb") as file:
@@ -88,6 +102,7 @@ class _SavedCapture(TypedDict):
 @dataclass(slots=True)
 class CaptureFiles:
     events: Events
+    clients: Clients
     transcripts: TranscriptSource
     requests: PermissionRequests
     start: Start
@@ -145,23 +160,31 @@ class CaptureFiles:
     async def _follow(self, followed: CaptureFile) -> None:
         while self.all.get(followed.path) is followed:
             began = time.monotonic()
-            await self._read(followed)
+            ended = followed.ended_sessions()
+            # What a client printed last is written a moment after its end.
+            if not await self._read(followed):
+                await self._end(ended)
             await asyncio.sleep(max(READ_SECONDS, (time.monotonic() - began) / MAX_LOAD))
 
-    async def _read(self, followed: CaptureFile) -> None:
+    async def _read(self, followed: CaptureFile) -> bool:
+        """Feed what is new in the file. Return whether it has changed."""
         try:
             text = followed.read_changed()
         except OSError as error:
             log.info("stopped following %s: %s", followed.path, error.strerror)
             await self._leave(followed)
-            return
+            return False
         if text is not None and await followed.capture.feed(text, followed.widths):
             log.warning("%s: output was replaced before it was read", followed.path)
+        return text is not None
 
     async def _leave(self, followed: CaptureFile) -> None:
         del self.all[followed.path]
         self.save()
-        for session in followed.sessions:
+        await self._end(followed.sessions)
+
+    async def _end(self, sessions: set[SessionId]) -> None:
+        for session in sessions & self.transcripts.pipeline.roster.sessions.keys():
             await self.transcripts.end_session(session)
 
     async def _feed(self, followed: CaptureFile, messages: list[dict[str, Any]], history: bool) -> None:
@@ -177,9 +200,18 @@ class CaptureFiles:
                 messages, Source.STREAM, channel=f"capture {followed.path}", history=history
             )
         followed.sessions |= {one.session for one in outcomes if isinstance(one, SessionDiscovered)}
+        self._find_clients(followed, outcomes)
         followed.question = self.requests.feed_capture(followed.path, outcomes)
         self.transcripts.sessions.save()
         self.transcripts.trees.publish_changes()
+
+    def _find_clients(self, followed: CaptureFile, outcomes: list[Outcome]) -> None:
+        """Look for the clients of sessions that begin or continue, to know when they end."""
+        begun = {one.session for one in outcomes if isinstance(one, SessionDiscovered | TurnStarted)}
+        for session in followed.sessions & begun:
+            known = followed.clients.get(session)
+            if (known is None or not is_running(known)) and (found := self.clients.find_client(session)):
+                followed.clients[session] = client_key(found.pid, found)
 
 
 def _check(path: Path) -> None:

@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 from chorus.commands.status import render
 from chorus.model.api.json_api import PromptJson, SessionJson
+from chorus.system.processes.processes import read_start
 from chorus.wire.client import connect
 from chorus.wire.home import Home
 from chorus.wire.watcher_process import connect_or_start
@@ -164,6 +166,67 @@ def test_a_file_is_followed_by_the_next_watcher_unless_the_user_stopped_this_one
     wait_for(lambda: recorded(home, project) == [("committed", ["one.txt"])], what="it", seconds=SECONDS)
     subprocess.run([sys.executable, "-m", "chorus", "stop"], cwd=project, check=True, capture_output=True)
     assert not (home.root / "captures.json").exists()
+
+
+def test_a_session_ends_with_its_client_and_is_back_with_the_next(
+    home: Home, project: Path, tmp_path: Path
+) -> None:
+    client = Writer(project, tmp_path / "log", unwrapped)
+    client.append()
+    with registered_client():
+        assert attach(project, "--capture", str(client.path)).returncode == 0
+        client.call("one.txt")
+        client.append()
+        wait_called(home)
+    wait_for(lambda: session(home)["state"] == "gone", what="the end of a killed client", seconds=SECONDS)
+    with registered_client() as resumed:
+        client.say(type="system", subtype="init", cwd=str(project))
+        client.append()
+        wait_called(home)
+        resumed.kill()
+        resumed.wait()
+        # Written a moment after the end of the client, by the program that captures its output.
+        client.say(type="result", subtype="success", is_error=False, result="Done.")
+        client.append()
+        wait_for(lambda: session(home)["turns"] == 2, what="the result", seconds=SECONDS)
+    wait_for(lambda: session(home)["state"] == "gone", what="the end", seconds=SECONDS)
+    with connect(home) as watcher:
+        turns = watcher.ask("turns")
+    assert [(turn["state"], turn["answer"]) for turn in turns] == [("failed", None), ("done", "Done.")]
+
+
+def test_a_session_ends_when_script_closes_its_file(home: Home, project: Path, tmp_path: Path) -> None:
+    client = Writer(project, tmp_path / "log", unwrapped)
+    client.append()
+    assert attach(project, "--capture", str(client.path)).returncode == 0
+    client.say(type="result", subtype="success", is_error=False, result="Done.")
+    client.append()
+    wait_for(lambda: session(home)["turns"] == 1, what="the result", seconds=SECONDS)
+    with connect(home) as watcher:
+        shown = "\n".join(render(watcher.ask("status"), ended=False))
+    assert f"read from capture file, last event {session(home)['last']}" in shown
+    assert session(home)["state"] == "idle"  # nobody knows this client: it may go on
+    with client.path.open("a") as file:
+        file.write('\nScript done on 2026-11-18 17:30:00+00:00 [COMMAND_EXIT_CODE="0"]\n')
+    wait_for(lambda: session(home)["state"] == "gone", what="the end", seconds=SECONDS)
+    client.call("one.txt")  # `script --append`
+    client.append()
+    wait_called(home)
+
+
+@contextmanager
+def registered_client() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that the user's configuration names as the client of the session."""
+    process = subprocess.Popen(["sleep", "600"])
+    sessions = Path(os.environ["HOME"]) / ".claude" / "sessions"
+    sessions.mkdir(parents=True, exist_ok=True)
+    note = {"sessionId": SESSION["session_id"], "procStart": read_start(process.pid)}
+    (sessions / f"{process.pid}.json").write_text(json.dumps(note))
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_a_file_that_is_not_a_capture_is_refused(home: Home, project: Path, tmp_path: Path) -> None:
