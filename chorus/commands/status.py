@@ -112,7 +112,8 @@ def describe_session(session: SessionJson) -> list[str]:
         parts.append(_count(turns, "turn"))
     parts += describe_use(session)
     if source := session.get("source"):
-        heard = f", last event {session['last']}" if session.get("capture") else ""
+        is_open = session.get("capture") and session["state"] != "gone"
+        heard = f", last event {session['last']}" if is_open else ""
         parts.append(f"read from {source}{heard}")
     lines = [" · ".join(parts)] if parts else []
     if about := _describe_client(session):
