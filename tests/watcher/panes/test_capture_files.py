@@ -188,11 +188,10 @@ def test_a_session_ends_with_its_client_and_is_back_with_the_next(
         # Written a moment after the end of the client, by the program that captures its output.
         client.say(type="result", subtype="success", is_error=False, result="Done.")
         client.append()
-        wait_for(lambda: session(home)["turns"] == 2, what="the result", seconds=SECONDS)
+        answers = [("failed", None), ("done", "Done.")]
+        wait_for(lambda: turns(home) == answers, what="the result", seconds=SECONDS)
     wait_for(lambda: session(home)["state"] == "gone", what="the end", seconds=SECONDS)
-    with connect(home) as watcher:
-        turns = watcher.ask("turns")
-    assert [(turn["state"], turn["answer"]) for turn in turns] == [("failed", None), ("done", "Done.")]
+    assert turns(home) == answers
 
 
 def test_a_session_ends_when_script_closes_its_file(home: Home, project: Path, tmp_path: Path) -> None:
@@ -201,17 +200,22 @@ def test_a_session_ends_when_script_closes_its_file(home: Home, project: Path, t
     assert attach(project, "--capture", str(client.path)).returncode == 0
     client.say(type="result", subtype="success", is_error=False, result="Done.")
     client.append()
-    wait_for(lambda: session(home)["turns"] == 1, what="the result", seconds=SECONDS)
+    wait_for(lambda: session(home)["state"] == "idle", what="the result", seconds=SECONDS)
     with connect(home) as watcher:
         shown = "\n".join(render(watcher.ask("status"), ended=False))
     assert f"read from capture file, last event {session(home)['last']}" in shown
-    assert session(home)["state"] == "idle"  # nobody knows this client: it may go on
+    # Nobody knows this client: it may go on.
     with client.path.open("a") as file:
         file.write('\nScript done on 2026-11-18 17:30:00+00:00 [COMMAND_EXIT_CODE="0"]\n')
     wait_for(lambda: session(home)["state"] == "gone", what="the end", seconds=SECONDS)
     client.call("one.txt")  # `script --append`
     client.append()
     wait_called(home)
+
+
+def turns(home: Home) -> list[tuple[str, str | None]]:
+    with connect(home) as watcher:
+        return [(turn["state"], turn["answer"]) for turn in watcher.ask("turns")]
 
 
 @contextmanager
