@@ -154,3 +154,57 @@ def test_a_hook_that_no_longer_waits_gets_no_reply(queue: NoticeQueue, hooks: Fa
     event = hooks.come()
     queue.reply(event)
     assert hooks.reply(event) == NOTICE.text
+
+
+def test_live_sessions_that_will_get_a_notice_are_listed_once(queue: NoticeQueue) -> None:
+    live, gone = Session(A, sources=("hook",)), Session(B, state="gone", sources=("hook",))
+    notices = [NOTICE, Notice(B, "You too."), Notice(A, "And again.")]
+    assert queue.add(notices, [gone, live]) == [A]
+    assert queue.take(A) == "You were reverted.\n\nAnd again."
+    assert queue.take(B) == "You too."
+
+
+def test_only_the_latest_notices_are_kept(
+    tmp_path: Path, hooks: FakeHooks, queue: NoticeQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chorus.watcher.notice_queue.MAX_NOTICES", 2)
+    queue.add([Notice(A, text) for text in ("one", "two", "three")], [])
+    assert json.loads((tmp_path / "notices.json").read_text()) == [["a", "two"], ["a", "three"]]
+    assert queue.take(A) == "two\n\nthree"
+    assert not (tmp_path / "notices.json").exists()
+
+
+def test_a_notice_that_was_not_printed_comes_before_later_ones(queue: NoticeQueue, hooks: FakeHooks) -> None:
+    queue.add([NOTICE], [])
+    first = hooks.come()
+    queue.reply(first)
+    queue.add([Notice(A, "Later.")], [])
+    hooks.leave_without(first)
+    queue.reply(hooks.come("Stop"))  # reaches no model, but tells that the first was not printed
+    assert queue.take(A) == "You were reverted.\n\nLater."
+
+
+@pytest.mark.parametrize("text", ["5", "[1]", '[["a"]]', "nonsense", None])
+def test_a_notice_file_of_any_shape_can_be_loaded(
+    tmp_path: Path, hooks: FakeHooks, queue: NoticeQueue, text: str | None
+) -> None:
+    if text is not None:
+        (tmp_path / "notices.json").write_text(text)
+    queue.load()
+    queue.announce()
+    assert queue.take(A) is None
+    assert not (hooks.directory / NOTICES).exists()
+
+
+def test_loaded_notices_make_hooks_wait(tmp_path: Path, hooks: FakeHooks, queue: NoticeQueue) -> None:
+    (tmp_path / "notices.json").write_text('[["a", "one"], ["b", "two"]]')
+    queue.load()
+    queue.announce()
+    assert (hooks.directory / NOTICES).exists()
+    event = hooks.come()
+    queue.reply(event)
+    assert hooks.reply(event) == "one"
+    queue.announce()
+    assert (hooks.directory / NOTICES).exists()
+    assert queue.take(B) == "two"
+    assert json.loads((tmp_path / "notices.json").read_text()) == [["a", "one"]]  # perhaps not printed

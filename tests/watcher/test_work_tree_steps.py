@@ -274,7 +274,7 @@ async def test_the_list_of_the_client_decides_where_the_watch_cannot(
         await tree.settle()
     tree._late = late
     done = bash("t1", report=None if report is None else ChangeReport((), report))
-    assert tree._paths_for(done) == ({"a.txt"} if listed else {RepoPath("b.txt")})
+    assert tree._paths_for(done, None) == ({"a.txt"} if listed else {RepoPath("b.txt")})
     tree.close()
 
 
@@ -314,4 +314,15 @@ def test_a_change_is_outside_once_it_is_old_enough(tree: WatchedTree, repo: User
     assert facts(tree) == []
     assert not record_outside(tree)
     assert facts(tree) == [("outside", None, ("mine.txt",))]
+    assert not tree.has_changes
+
+
+async def test_what_was_written_after_a_call_had_ended_stays_for_the_next_look(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    repo.write("b.txt", b"b\n")
+    await tree.settle()
+    assert tree._paths_for(bash("t1"), 5.0) == {"b.txt"}
+    assert tree.has_changes
+    assert tree._paths_for(bash("t1"), None) == {"b.txt"}
     assert not tree.has_changes

@@ -8,7 +8,7 @@ from chorus.agents.claude_code.adapter import AGENT
 from chorus.agents.claude_code.dialogs.reader import read_screen
 from chorus.model.action import Action, Call, WriteScope
 from chorus.model.ids import SessionId, ToolUseId
-from chorus.model.outcomes import ActionClosed, CallOpened
+from chorus.model.outcomes import ActionClosed, CallOpened, SessionEnded, SessionIdle
 from chorus.model.prompt import Prompt
 from chorus.watcher.prompts.open_calls import OpenCalls
 from tests.screens import screen_text, shipped_rules
@@ -81,3 +81,59 @@ def test_the_end_of_a_call_of_another_session_does_not_make_it_another_prompt(
     )  # fmt: skip
     since = "2026-01-02T00:00:00Z"
     assert calls.is_asked_again(ActionClosed(ended), shown(TWO_QUESTIONS), SESSION, since) is again
+
+
+def ended(name: str, session: SessionId = SESSION) -> ActionClosed:
+    given = questions("Which features?", "Which language?")
+    return ActionClosed(
+        Action(
+            ToolUseId(name), "AskUserQuestion", given, "succeeded", session, None, None, (),
+            WriteScope.NOTHING, None, None, None, None,
+        )
+    )  # fmt: skip
+
+
+def test_a_call_is_open_until_it_or_its_session_ends() -> None:
+    both, prompt = questions("Which features?", "Which language?"), shown(TWO_QUESTIONS)
+    calls = open_calls(both)
+    for outcome in (ended("t7"), SessionEnded(SessionId("other"), None), SessionIdle(SESSION)):
+        calls.feed(outcome)
+        assert calls.questions_of(prompt, SESSION) == both
+    calls.feed(ended("t0"))
+    assert calls.questions_of(prompt, SESSION) is None
+    calls = open_calls(both)
+    calls.feed(SessionEnded(SESSION, None))
+    assert calls.questions_of(prompt, SESSION) is None
+
+
+def test_the_end_of_the_only_call_does_not_make_it_another_prompt() -> None:
+    both, prompt = questions("Which features?", "Which language?"), shown(TWO_QUESTIONS)
+    since = "2026-01-02T00:00:00Z"
+    assert not open_calls(both).is_asked_again(ended("t0"), prompt, SESSION, since)
+    assert open_calls(both, both).is_asked_again(ended("t0"), prompt, SESSION, since)
+    elsewhere = open_calls()
+    other = Call(ToolUseId("t1"), "AskUserQuestion", both, (), WriteScope.NOTHING, SessionId("other"))
+    elsewhere.feed(CallOpened(other))
+    assert not elsewhere.is_asked_again(ended("t0"), prompt, SESSION, since)
+    unlike = open_calls()
+    unlike.feed(CallOpened(Call(ToolUseId("t1"), "Bash", {}, (), WriteScope.ANYWHERE, SESSION)))
+    assert not unlike.is_asked_again(ended("t9"), prompt, SESSION, since)
+    assert not open_calls(both).is_asked_again(SessionIdle(SESSION), prompt, SESSION, since)
+
+
+@pytest.mark.parametrize(
+    ("session", "tool", "time"),
+    [
+        (SessionId("other"), "AskUserQuestion", "2026-01-03T00:00:00Z"),
+        (SESSION, "Bash", "2026-01-03T00:00:00Z"),
+        (SESSION, "AskUserQuestion", None),
+        (SESSION, "AskUserQuestion", "2026-01-02T00:00:00Z"),
+    ],
+)
+def test_a_call_of_another_kind_session_or_time_is_not_the_one_on_the_screen(
+    session: SessionId, tool: str, time: str | None
+) -> None:
+    given = questions("Which features?", "Which language?")
+    call = Call(ToolUseId("t9"), tool, given, (), WriteScope.NOTHING, session, time=time)
+    calls, since = OpenCalls(AGENT.prompts), "2026-01-02T00:00:00Z"
+    assert not calls.is_asked_again(CallOpened(call), shown(TWO_QUESTIONS), SESSION, since)
