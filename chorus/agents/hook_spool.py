@@ -33,6 +33,8 @@ MAX_EVENT_BYTES = MAX_JSON_BYTES + 2**16
 MAX_QUARANTINED = 50
 # A file that is there while there is something to say to a session.
 NOTICES = "notices"
+# With a client's process id: a file that is there while the client is alone in its work tree.
+ALONE = "alone."
 # In the spool the hook's process id and a counter; in `taken` also the time.
 _PING = (
     "ping."  # a file that is there until the watcher sees it: whoever made it learns that the watcher works
@@ -73,13 +75,14 @@ class Spool:
         ]
         self._unfinished: list[HookEvent] = []  # left by a watcher that ended before it had handled them
         self._answered: set[str] = set()
+        self._alone: frozenset[int] = frozenset()  # clients whose edits need not be reported before they end
         self._printed: dict[str, bool] = {}
         self.problems: Counter[str] = Counter()
 
     def open(self) -> None:
         """Start serving: from now on hooks wait for this watcher. The caller holds the watcher's lock."""
         self._make_directories()
-        for left in self._answers.iterdir():
+        for left in (*self._answers.iterdir(), *self._directory.glob(f"{ALONE}*")):
             left.unlink()
         self._wakeup = self._open_wakeup()
         unfinished = [self._read(self._taken, name) for name in self._list(self._taken)]
@@ -99,10 +102,12 @@ class Spool:
         self._make_directories()
         os.close(self._wakeup)
         self._wakeup = self._open_wakeup()
+        self._alone = frozenset()
         self._announce()
 
     def close(self, *, asleep: bool) -> None:
         """Stop serving. With `asleep`, hooks do not start another watcher; a command does."""
+        self.set_alone(frozenset())
         if asleep:
             self._write("asleep", b"")
         if self.is_intact():  # so it is not another watcher's
@@ -158,6 +163,14 @@ class Spool:
             self._write(NOTICES, b"")
         else:
             (self._directory / NOTICES).unlink(missing_ok=True)
+
+    def set_alone(self, clients: frozenset[int]) -> None:
+        """Set which clients, by process id, need not report an edit before it ends."""
+        for pid in self._alone - clients:
+            (self._directory / f"{ALONE}{pid}").unlink(missing_ok=True)
+        for pid in clients - self._alone:
+            self._write(f"{ALONE}{pid}", b"")
+        self._alone = clients
 
     def hold(self, event: HookEvent) -> HeldHook:
         """Let the hook wait for an answer that may come later, or never."""

@@ -230,6 +230,14 @@ class Events(Protocol):
         """Return whether a hook event reports only what is done: the client need not wait."""
         ...
 
+    def asks_before_edits(self, event: Mapping[str, Any]) -> bool | None:
+        """Return whether the client of this hook event may ask before it edits a file; None: not said."""
+        ...
+
+    def agent_of(self, event: Mapping[str, Any]) -> tuple[str | None, bool]:
+        """Return the sub-agent a hook event is about, or the call that starts one, and whether it goes on."""
+        ...
+
     def is_about_form(self, event: Mapping[str, Any]) -> bool:
         """Return whether a hook event is about a form. Hooks report forms even if the mod is loaded."""
         ...

@@ -49,6 +49,7 @@ from chorus.watcher.server.review_requests import ReviewRequests
 from chorus.watcher.server.server import Server
 from chorus.watcher.sources.hook_source import HookSource
 from chorus.watcher.sources.live_clients import LiveClients
+from chorus.watcher.sources.lone_sessions import LoneSessions
 from chorus.watcher.sources.mod_fallback import ModFallback
 from chorus.watcher.sources.mod_source import ModSource
 from chorus.watcher.sources.outside_changes import OutsideChanges
@@ -142,6 +143,8 @@ class Watcher:
         self._mod_fallback = ModFallback(
             agent.clients, agent.setup, self.temporary_hooks, roster.sessions.get, self.trees.root_of
         )
+        lone_sessions = LoneSessions(agent.events, self.pipeline, self.trees, spool)
+        self.pipeline.on_fed = lone_sessions.update
         self.mod = ModSource(
             agent.events,
             locations,
@@ -151,6 +154,7 @@ class Watcher:
             self.transcripts,
             self.notices,
             requests,
+            lone_sessions,
             self.tasks.fail,
         )
         self.hooks = HookSource(
@@ -162,6 +166,7 @@ class Watcher:
             self.transcripts,
             self.notices,
             requests,
+            lone_sessions,
             self.tasks.fail,
         )
         self._live_clients = LiveClients(

@@ -93,6 +93,15 @@ def test_a_notice_goes_with_the_reply_to_a_hook_of_the_main_agent() -> None:
     assert events.notice_session(HOOK) == "s"
     assert events.is_after_the_fact({"hook_event_name": "PostToolUse"})
     assert not events.is_after_the_fact({"hook_event_name": "PreToolUse"})
+    assert events.asks_before_edits({"permission_mode": "default"})
+    assert events.asks_before_edits({"permission_mode": "acceptEdits"}) is False
+    assert events.asks_before_edits({"permission_mode": ["acceptEdits"]}) is None
+    start = {"hook_event_name": "PreToolUse", "tool_name": "Task", "tool_use_id": "t1"}
+    assert events.agent_of(start) == ("t1", True)
+    assert events.agent_of(start | {"hook_event_name": "PostToolUse"}) == ("t1", False)
+    assert events.agent_of(start | {"tool_name": ["Task"]}) == (None, False)
+    assert events.agent_of({"hook_event_name": "SubagentStart", "agent_id": "a1"}) == ("a1", True)
+    assert events.agent_of({"hook_event_name": "SubagentStop", "agent_id": "a1"}) == ("a1", False)
     assert events.is_about_form({"hook_event_name": "ElicitationResult"})
     assert not events.is_about_form(HOOK)
     assert events.notice_session(HOOK | {"agent_id": "a"}) is None

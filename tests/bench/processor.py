@@ -73,10 +73,10 @@ class Driver:
         self.kind = kind
         self.transcript = project.parent / "session.jsonl"
         self.session = {"session_id": "11111111-0000-4000-8000-000000000000", "cwd": str(project)}
-        self.session["transcript_path"] = str(self.transcript)
+        self.session |= {"transcript_path": str(self.transcript), "permission_mode": "acceptEdits"}
         self.connection = UnixConnection(home.socket)
         self.number = 0
-        self.alone = False  # as the mod: nothing else may be writing, so an edit is reported at its end alone
+        self.alone = False  # nothing else may be writing, so an edit is reported at its end alone
         if kind == "hooks":
             wait_for((home.spool / "poke").exists, what="the spool")
         self.hook({"hook_event_name": "SessionStart", "source": "startup"})
@@ -114,7 +114,7 @@ class Driver:
         self.write_line("user", {"role": "user", "content": [done]}, toolUseResult=result)
 
     def before(self, event: dict[str, Any]) -> None:
-        if self.kind == "mod" and self.alone:
+        if self.alone if self.kind == "mod" else (self.home.spool / f"alone.{os.getpid()}").exists():
             return
         if self.kind == "mod":
             self.post({"event": "before", "time": int(time.time() * 1000), **self._call(event)})

@@ -209,6 +209,36 @@ def test_what_is_over_is_waited_for_only_if_there_is_something_to_say(
         wait_until(lambda: len(watcher.seen) == 2, what="both events")
 
 
+def test_an_edit_of_a_client_that_is_alone_waits_for_nothing(
+    project: Path, spool: Spool, pauses: Path, tmp_path: Path
+) -> None:
+    environment = {"PATH": f"{pauses}:{os.environ['PATH']}"}
+    spool.set_alone(frozenset({77}))
+    run_hook(project, {"n": 1}, "chorus", "edit", environment=environment)
+    assert not (tmp_path / "pauses").exists()
+    run_hook(project, {"n": 2}, "chorus", environment=environment)  # a command
+    run_hook(project, {"n": 3}, "chorus", "edit", environment={**environment, "CLAUDE_PID": "78"})
+    spool.set_alone(frozenset({78}))
+    run_hook(project, {"n": 4}, "chorus", "edit", environment=environment)
+
+    assert (tmp_path / "pauses").exists()
+    assert [event.value["n"] for event in spool.take()] == [2, 3, 4]
+
+
+def test_without_a_watcher_nobody_is_alone(project: Path, spool: Spool) -> None:
+    spool.set_alone(frozenset({77}))
+    (project / ".git/chorus/spool/watcher").unlink()
+    (project / ".git/chorus/spool/asleep").touch()
+    run_hook(project, EVENT, "chorus", "edit")
+    assert len(files(project)) == 1
+
+    spool.recreate()
+    spool.set_alone(frozenset({77}))
+    spool.close(asleep=True)
+    assert not list((project / ".git/chorus/spool").glob("alone.*"))
+    spool.open()
+
+
 def test_a_ping_shows_whether_the_watcher_works(
     project: Path, spool: Spool, pauses: Path, tmp_path: Path
 ) -> None:

@@ -17,10 +17,10 @@ SECONDS = 60.0
 class HookEvents:
     """What the hook program leaves for the watcher, without the program."""
 
-    def __init__(self, home: Home, *, pane: str = "") -> None:
+    def __init__(self, home: Home, *, pane: str = "", client: int | None = None) -> None:
         """`pane`: where the client is. In no pane, its permission hook is held until somebody answers."""
         self._home = home
-        self._head = f"1\t\t{pane}\t/nowhere,1,0\n" if pane else "1\t\t\t\n"
+        self._head = f"1\t{client or ''}\t{pane}\t{'/nowhere,1,0' if pane else ''}\n"
         self._names = itertools.count(1)
 
     def tell(self, *events: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from chorus.agents.claude_code.hooks import program
 from chorus.agents.claude_code.mod import SOCKET_VARIABLE
 from chorus.agents.claude_code.mod import files as mod_files
 from chorus.agents.claude_code.settings import files
-from chorus.agents.claude_code.settings.hook_entries import HookGroup
+from chorus.agents.claude_code.settings.hook_entries import HookGroups
 from chorus.agents.interface import (
     Agent,
     Clients,
@@ -139,7 +139,7 @@ class ClaudeCode:
         return ClaudePrompts()
 
 
-def _hook_groups(scope: SettingsScope) -> dict[str, HookGroup]:
+def _hook_groups(scope: SettingsScope) -> HookGroups:
     """The hooks for a settings file. A project's file is shared with others, so it must not name a path."""
     if scope is SettingsScope.PROJECT:
         return program.render_portable_hook_groups()

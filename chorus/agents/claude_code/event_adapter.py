@@ -18,11 +18,14 @@ from chorus.agents.interface import (
     StreamReader,
 )
 from chorus.model.ids import SessionId
+from chorus.model.tools import AGENT_TOOLS
 
 # The hook events whose reply may hold text for the agent.
 _AFTER_THE_FACT = frozenset(
     {"PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop", "SubagentStart", "SubagentStop"}
 )
+# The permission modes in which files of the project are edited without a question.
+_UNASKED_MODES = frozenset({"acceptEdits", "auto", "bypassPermissions", "dontAsk"})
 _NOTICE_EVENTS = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})
 
 
@@ -58,6 +61,19 @@ class ClaudeEvents:
     def is_after_the_fact(self, event: Mapping[str, Any]) -> bool:
         name = event.get("hook_event_name")
         return isinstance(name, str) and name in _AFTER_THE_FACT
+
+    def asks_before_edits(self, event: Mapping[str, Any]) -> bool | None:
+        mode = event.get("permission_mode")
+        return mode not in _UNASKED_MODES if isinstance(mode, str) else None
+
+    def agent_of(self, event: Mapping[str, Any]) -> tuple[str | None, bool]:
+        name, agent, call = (event.get(key) for key in ("hook_event_name", "agent_id", "tool_use_id"))
+        if isinstance(agent, str):
+            return agent, name != "SubagentStop"
+        tool = event.get("tool_name")
+        if isinstance(tool, str) and tool in AGENT_TOOLS and isinstance(call, str):
+            return call, name == "PreToolUse"
+        return None, False
 
     def is_about_form(self, event: Mapping[str, Any]) -> bool:
         return event.get("hook_event_name") in ("Elicitation", "ElicitationResult")

@@ -84,8 +84,9 @@ from chorus.watcher.work_trees import WatchedTree, WatchedTrees
 # takes longer waits for the user, and then the client reads the file again before it writes.
 QUIET_SECONDS = 2.0
 QUIET_POLL_SECONDS = 0.01
-# An edit that the mod does not report before it ends has ended by then, or is reported after all.
+# An edit that mod or hooks do not report before it ends has ended by then, or is reported after all.
 UNREPORTED_SECONDS = 0.1
+UNREPORTING = frozenset({Source.MOD.value, Source.HOOK.value})
 # What is done on the loop, so that nobody else waits for more than some hundredths of a second:
 # edits of one file that are followed back, some 0.1 ms each, and the size of such a file,
 MAX_TRACED = 100
@@ -379,7 +380,7 @@ class ReviewRequests:
     def _may_edit_unreported(self, tree: WatchedTree) -> bool:
         """Whether an edit may be under way in the work tree of which only the end will be reported."""
         return any(
-            session.state == "working" and Source.MOD.value in session.sources
+            session.state == "working" and not UNREPORTING.isdisjoint(session.sources)
             for session in self.pipeline.roster.sessions.values()
             if session.cwd is not None and self.trees.find(session.cwd) is tree
         )

@@ -16,6 +16,7 @@ from chorus.agents.hook_spool import Spool
 from chorus.agents.interface import Events, Source
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.prompts.permission_requests import PermissionRequests
+from chorus.watcher.sources.lone_sessions import LoneSessions
 from chorus.watcher.sources.pipeline import Pipeline
 from chorus.watcher.sources.session_locations import SessionLocations, name_client
 from chorus.watcher.sources.transcript_source import TranscriptSource
@@ -39,6 +40,7 @@ class HookSource:
     transcripts: TranscriptSource
     notices: NoticeQueue
     requests: PermissionRequests
+    lone_sessions: LoneSessions
     fail: Callable[[BaseException], bool]  # whether no event can be recorded now
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -148,13 +150,15 @@ class HookSource:
     async def _feed(self, event: HookEvent, *, is_last: bool) -> None:
         client = name_client(event.client_pid)
         source = self._source_of(event)
-        self.locations.remember(
+        session = self.locations.remember(
             event.value,
             source,
             pane=event.pane,
             tmux_socket=event.tmux_socket,
             client=client,
         )
+        if session is not None:
+            self.lone_sessions.on_hook(session, event.value)
         is_waiting = self._release_early(event)
         async with self.pipeline.lock:
             self.trees.set_more_to_come(not is_last)
@@ -170,4 +174,5 @@ class HookSource:
                 self.trees.set_more_to_come(False)
             if is_last:
                 await self.trees.record_held()
+                self.lone_sessions.update()
         self.requests.feed_hook(event, outcomes)

@@ -17,12 +17,13 @@ from chorus.agents.interface import Events, Source
 from chorus.history.log.filter import LogFilter
 from chorus.model.api.json_api import LogEntryJson
 from chorus.model.commits.commit_message import shorten
-from chorus.model.ids import PaneId, SessionId
+from chorus.model.ids import PaneId
 from chorus.model.review_state import is_open
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.prompts.permission_requests import PermissionRequests
 from chorus.watcher.prompts.reply_channels import ModChannel, PollReply
 from chorus.watcher.server.http_exchange import HttpRequest
+from chorus.watcher.sources.lone_sessions import LoneSessions
 from chorus.watcher.sources.mod_fallback import ModFallback
 from chorus.watcher.sources.pipeline import Pipeline
 from chorus.watcher.sources.session_locations import SessionLocations, name_client
@@ -71,6 +72,7 @@ class ModSource:
     transcripts: TranscriptSource
     notices: NoticeQueue
     requests: PermissionRequests
+    lone_sessions: LoneSessions
     fail: Callable[[BaseException], bool]
     _held: dict[int, ModChannel] = field(default_factory=dict)
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
@@ -104,24 +106,6 @@ class ModSource:
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
         recorded = tree.recorder.timeline.find_action(call) if tree is not None else None
         return recorded.record.number if recorded is not None and recorded.record.action == call else None
-
-    def _is_alone(self, session: SessionId, cwd: object) -> bool:
-        """Whether nothing but edits of this session's client may be written in its work tree.
-
-        Then an edit need not be known before it ends: nothing else claims what it wrote, and the text it
-        began with is in its report.
-        """
-        tree = self.trees.find(cwd) if isinstance(cwd, str) else None
-        if tree is None or tree.windows.open or tree.any_held:
-            return False
-        sessions = self.pipeline.roster.sessions
-        known = sessions.get(session)
-        return known is not None and not any(
-            (other.client is None or other.client != known.client)
-            and (other.cwd is None or self.trees.find(other.cwd) is tree)
-            for other in sessions.values()
-            if other.state != "gone" and other.id != session
-        )
 
     async def _take(self, report: Mapping[str, Any], client_pid: int | None) -> ReportReply:
         value = self.events.read_report(report)
@@ -163,7 +147,7 @@ class ModSource:
             notice = self.notices.take(session)
             if notice is not None:
                 reply["notice"] = notice
-        if session is not None and self._is_alone(session, value.get("cwd")):
+        if session is not None and self.lone_sessions.is_alone(session, value.get("cwd")):
             reply["alone"] = True
         channel = self.requests.feed_mod(value, pane_id, outcomes)
         if channel is not None:

@@ -50,6 +50,7 @@ class Pipeline:
         self.publish_session = publish_session
         self._trees_of_calls: LruDict[ToolUseId, WatchedTree] = LruDict(MAX_CALLS)
         self._observe = observe
+        self.on_fed: Callable[[], None] = lambda: None  # called before a client that waits goes on
 
     async def feed(
         self,
@@ -121,6 +122,7 @@ class Pipeline:
                 continue
             with tree.directory.ignore_if_removed():
                 await tree.feed(mine, source=source, is_waiting=is_waiting, reported_at=reported_at)
+        self.on_fed()
 
     def _by_tree(self, outcomes: list[Outcome]) -> dict[WatchedTree, list[Outcome]]:
         found: dict[WatchedTree, list[Outcome]] = {}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from chorus.agents.claude_code.hooks.program import (
     split_settings_option,
 )
 from chorus.agents.claude_code.settings.hook_entries import SettingsUnreadable, add_hooks, find_hooks
+from chorus.model.tools import EDIT_TOOLS, FREQUENT_TOOLS
 
 ROOT = Path(__file__).parents[3]
 
@@ -32,9 +34,23 @@ def test_the_plugin_has_the_same_hooks_as_the_settings(tmp_path: Path) -> None:
     rendered = json.loads(json.dumps(render_hook_groups(at_a_plain_path, None)))
 
     assert list(plugin) == list(EVENTS)
-    for event, group in rendered.items():
-        group["hooks"][0]["command"] = "${CLAUDE_PLUGIN_ROOT}/chorus-hook"
-        assert plugin[event] == [group]
+    for event, groups in rendered.items():
+        for group in groups:
+            group["hooks"][0]["command"] = "${CLAUDE_PLUGIN_ROOT}/chorus-hook"
+        assert plugin[event] == groups
+
+
+def test_of_the_hooks_before_a_call_exactly_one_runs(tmp_path: Path) -> None:
+    groups = render_hook_groups(tmp_path / HOOK_PROGRAM, None)["PreToolUse"]
+    kinds = [shlex.split(group["hooks"][0]["command"])[2:] for group in groups]
+    assert kinds == [[], ["chorus", "edit"]]
+    for tool in ("Bash", "Agent", "mcp__files__Edit", "EditAll", *EDIT_TOOLS, *FREQUENT_TOOLS):
+        # The client reads a matcher of plain words as names, any other as a regular expression.
+        matches = [
+            tool in matcher.split("|") if re.fullmatch(r"[\w|]+", matcher) else bool(re.search(matcher, tool))
+            for matcher in (group["matcher"] for group in groups)
+        ]
+        assert matches == [tool not in {*EDIT_TOOLS, *FREQUENT_TOOLS}, tool in EDIT_TOOLS]
 
 
 def test_the_plugin_has_the_version_of_chorus() -> None:
@@ -63,7 +79,7 @@ def test_a_hook_at_a_plain_path_needs_no_shell(tmp_path: Path) -> None:
     hook.touch(0o755)
 
     groups = render_hook_groups(hook, "/opt/bin/chorus")
-    before, after = (groups[event]["hooks"][0] for event in ("PreToolUse", "PostToolUse"))
+    before, after = (groups[event][0]["hooks"][0] for event in ("PreToolUse", "PostToolUse"))
 
     assert (before["command"], before["args"]) == (str(hook), ["/opt/bin/chorus"])
     assert (after["command"], after["args"]) == (str(hook), ["/opt/bin/chorus", "after"])
@@ -78,7 +94,7 @@ def test_a_hook_at_an_odd_path_or_not_executable_is_run_by_a_shell(
     hook.touch(mode)
 
     groups = render_hook_groups(hook, None)
-    before, after = (groups[event]["hooks"][0] for event in ("PreToolUse", "PostToolUse"))
+    before, after = (groups[event][0]["hooks"][0] for event in ("PreToolUse", "PostToolUse"))
 
     assert "args" not in before
     assert shlex.split(before["command"]) == ["sh", str(hook)]
@@ -86,7 +102,7 @@ def test_a_hook_at_an_odd_path_or_not_executable_is_run_by_a_shell(
 
 
 def test_shared_hooks_run_where_chorus_is_installed_and_are_silent_elsewhere(tmp_path: Path) -> None:
-    command = render_portable_hook_groups()["Stop"]["hooks"][0]["command"]
+    command = render_portable_hook_groups()["Stop"][0]["hooks"][0]["command"]
     without = subprocess.run(["/bin/sh", "-c", command], env={"PATH": str(tmp_path)}, capture_output=True)
     hook = tmp_path / HOOK_PROGRAM
     hook.write_text("#!/bin/sh\nread line; echo got $line\n")

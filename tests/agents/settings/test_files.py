@@ -15,7 +15,7 @@ from chorus.agents.claude_code.settings.hook_entries import SettingsUnreadable
 from chorus.agents.interface import SettingsScope
 from chorus.errors import ChorusError
 
-GROUPS = {"Stop": {"hooks": [{"type": "command", "command": "/opt/chorus-hook", "timeout": 10}]}}
+GROUPS = {"Stop": [{"hooks": [{"type": "command", "command": "/opt/chorus-hook", "timeout": 10}]}]}
 
 
 @pytest.fixture

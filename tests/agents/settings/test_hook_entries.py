@@ -17,8 +17,8 @@ from chorus.agents.claude_code.settings.json_text import NotJson, parse_json
 
 OURS = {"type": "command", "command": "/opt/chorus/chorus-hook", "args": [], "timeout": 10}
 GROUPS: dict[str, Any] = {
-    "PreToolUse": {"matcher": "^(?!Read$)", "hooks": [OURS]},
-    "Stop": {"hooks": [OURS]},
+    "PreToolUse": [{"matcher": "^(?!Read$)", "hooks": [OURS]}, {"matcher": "Edit", "hooks": [OURS]}],
+    "Stop": [{"hooks": [OURS]}],
 }
 THEIRS = {"hooks": [{"type": "command", "command": "their-hook"}]}
 
@@ -50,7 +50,7 @@ TEXTS = {
 def test_removing_the_hooks_restores_the_text(text: str) -> None:
     with_hooks = add_hooks(text, GROUPS)
 
-    assert find_hooks(with_hooks) == {event: [group] for event, group in GROUPS.items()}
+    assert find_hooks(with_hooks) == GROUPS
     assert remove_hooks(with_hooks) == text
 
 
@@ -61,8 +61,8 @@ def test_all_other_settings_keep_their_values(text: str) -> None:
         return value
 
     before, after = load(text), load(add_hooks(text, GROUPS))
-    for event, group in GROUPS.items():
-        before.setdefault("hooks", {}).setdefault(event, []).append(group)
+    for event, added in GROUPS.items():
+        before.setdefault("hooks", {}).setdefault(event, []).extend(added)
     assert after == before
 
 
@@ -83,14 +83,14 @@ def test_a_missing_file_is_created_in_plain_layout_and_removed_again() -> None:
 
 def test_hooks_of_another_path_or_an_older_version_are_replaced() -> None:
     text = '{\n  "model": "opus"\n}\n'
-    old = {event: {"hooks": [{**OURS, "command": "'/old place/chorus-hook'"}]} for event in ("Stop", "Old")}
+    old = {event: [{"hooks": [{**OURS, "command": "'/old place/chorus-hook'"}]}] for event in ("Stop", "Old")}
 
     assert remove_hooks(add_hooks(add_hooks(text, old), GROUPS)) == text
     assert find_hooks(add_hooks(add_hooks(text, old), GROUPS)).keys() == GROUPS.keys()
 
 
 def test_the_layout_of_the_file_is_followed() -> None:
-    text = add_hooks('{\r\n\t"model": "opus"\r\n}', {"Stop": {"hooks": [OURS]}})
+    text = add_hooks('{\r\n\t"model": "opus"\r\n}', {"Stop": [{"hooks": [OURS]}]})
 
     lines = text.split("\r\n")
     assert "\n" not in "".join(lines)
@@ -171,7 +171,7 @@ def test_adding_and_removing_restores_any_settings_to_the_character(
         return
     with_hooks = add_hooks(text, GROUPS)
 
-    assert json.loads(with_hooks)["hooks"]["Stop"][-1] == GROUPS["Stop"]
+    assert json.loads(with_hooks)["hooks"]["Stop"][-1:] == GROUPS["Stop"]
     assert remove_hooks(with_hooks) == text
 
 

@@ -26,7 +26,7 @@ NOBODY = cast(Any, None)
 async def test_a_wakeup_is_handled_once(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     spool.open()
-    hooks = HookSource(NOBODY, NOBODY, spool, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
+    hooks = HookSource(NOBODY, NOBODY, spool, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
     hooks.listen()
     poke = os.open(tmp_path / "spool/poke", os.O_WRONLY | os.O_NONBLOCK)
     os.write(poke, b"\n\n")
@@ -40,7 +40,7 @@ async def test_a_wakeup_is_handled_once(tmp_path: Path) -> None:
 
 
 async def test_a_stop_that_comes_together_with_an_event_is_noticed() -> None:
-    hooks = HookSource(NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
+    hooks = HookSource(NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
 
     async def exists() -> bool:
         pytest.fail("the loop went on after it was cancelled")
@@ -66,7 +66,9 @@ async def test_only_the_hook_before_a_call_waits_until_its_event_is_fed(tmp_path
         seen.append((event.exists(), is_waiting()))
         return []
 
-    ignored = SimpleNamespace(**dict.fromkeys(("remember", "reply", "feed_hook"), lambda *_, **__: None))
+    ignored = SimpleNamespace(
+        **dict.fromkeys(("remember", "reply", "feed_hook", "update"), lambda *_, **__: None)
+    )
     nothing = lambda *_: None  # noqa: E731  as short as what it stands for
 
     async def record_held() -> None:
@@ -77,7 +79,7 @@ async def test_only_the_hook_before_a_call_waits_until_its_event_is_fed(tmp_path
     )
     pipeline = SimpleNamespace(lock=asyncio.Lock(), feed=feed)
     hooks = HookSource(
-        AGENT.events, *cast(Any, (ignored, spool, pipeline, trees, NOBODY, ignored, ignored, NOBODY))
+        AGENT.events, *cast(Any, (ignored, spool, pipeline, trees, NOBODY, ignored, ignored, ignored, NOBODY))
     )
     await hooks.read()
     assert seen == [(name == "PreToolUse", True)]
@@ -114,6 +116,7 @@ class Noted:
             cast(Any, fake(tails=self.tails)),
             cast(Any, fake(reply=lambda event: self.done.append(("reply", event.name)))),
             cast(Any, fake(feed_hook=lambda event, outcomes: self.done.append(("requests", outcomes)))),
+            cast(Any, fake(update=lambda: None)),
             self._fail,
         )
 

@@ -17,7 +17,7 @@ from typing import Any
 import chorus
 from chorus.agents.claude_code.settings.hook_entries import HookGroup, SettingsUnreadable, add_hooks
 from chorus.errors import ChorusError
-from chorus.model.tools import FREQUENT_TOOLS
+from chorus.model.tools import EDIT_TOOLS, FREQUENT_TOOLS
 
 HOOK_PROGRAM = "chorus-hook"
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
@@ -37,6 +37,9 @@ EVENTS = (
 # before the next call could overtake them. PostToolBatch is left out: transcripts tell the same, soon enough.
 AFTER_EVENTS = ("PostToolUse", "PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop")
 AFTER = "after"
+# The hook before an edit has an entry of its own: it ends at once where the watcher need not look first.
+EDIT = "edit"
+EDITS = sorted(EDIT_TOOLS)
 # The hook limits itself to 0.3 s; this is for a disk that hangs. It is long because the client shows an error
 # when it has to kill a UserPromptSubmit hook.
 TIMEOUT_SECONDS = 10
@@ -67,15 +70,26 @@ def find_chorus_program() -> str | None:
     return str(beside) if os.access(beside, os.X_OK) else shutil.which("chorus")
 
 
-def render_hook_groups(hook: Path, chorus: str | None) -> dict[str, HookGroup]:
-    """The hook group of each event, in the form of the client's settings."""
-    return {event: _render_group(event, _render_command(hook, _arguments(event, chorus))) for event in EVENTS}
+def render_hook_groups(hook: Path, chorus: str | None) -> dict[str, list[HookGroup]]:
+    """The hook groups of each event, in the form of the client's settings."""
+    return {
+        event: [
+            _render_group(event, matcher, _render_command(hook, _arguments(kind, chorus)))
+            for matcher, kind in _kinds(event)
+        ]
+        for event in EVENTS
+    }
 
 
-def render_portable_hook_groups() -> dict[str, HookGroup]:
+def render_portable_hook_groups() -> dict[str, list[HookGroup]]:
     """The same for a shared settings file: the hook is looked up on PATH."""
-    commands = {event: " ".join((PORTABLE_COMMAND, *_arguments(event, None))) for event in EVENTS}
-    return {event: _render_group(event, {"command": commands[event]}) for event in EVENTS}
+    return {
+        event: [
+            _render_group(event, matcher, {"command": " ".join((PORTABLE_COMMAND, *_arguments(kind, None)))})
+            for matcher, kind in _kinds(event)
+        ]
+        for event in EVENTS
+    }
 
 
 def render_settings(user_value: str | None, *, hook: Path, chorus: str | None) -> str:
@@ -105,19 +119,28 @@ def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | No
     return rest, value
 
 
-def _render_group(event: str, command: Mapping[str, Any]) -> HookGroup:
+def _kinds(event: str) -> list[tuple[str | None, str | None]]:
+    """The groups of an event: which tools each is about (None: any), and what the hook program is told."""
+    kind = AFTER if event in AFTER_EVENTS else None
+    if event == "PreToolUse":
+        return [(_any_but(*FREQUENT_TOOLS, *EDITS), None), ("|".join(EDITS), EDIT)]
+    return [(_any_but(*FREQUENT_TOOLS) if event in TOOL_EVENTS else None, kind)]
+
+
+def _any_but(*tools: str) -> str:
+    return f"^(?!({'|'.join(tools)})$)"
+
+
+def _render_group(event: str, matcher: str | None, command: Mapping[str, Any]) -> HookGroup:
     timeout = PERMISSION_TIMEOUT_SECONDS if event == "PermissionRequest" else TIMEOUT_SECONDS
-    handler: dict[str, Any] = {"type": "command", **command, "timeout": timeout}
-    group: dict[str, Any] = {"hooks": [handler]}
-    if event in TOOL_EVENTS:
-        group = {"matcher": f"^(?!({'|'.join(FREQUENT_TOOLS)})$)", **group}
-    return group
+    group: dict[str, Any] = {"hooks": [{"type": "command", **command, "timeout": timeout}]}
+    return group if matcher is None else {"matcher": matcher, **group}
 
 
-def _arguments(event: str, chorus: str | None) -> list[str]:
+def _arguments(kind: str | None, chorus: str | None) -> list[str]:
     """The arguments of the hook program: the program that starts a watcher, and what kind of event it is."""
-    if event in AFTER_EVENTS:
-        return [chorus or CHORUS, AFTER]
+    if kind is not None:
+        return [chorus or CHORUS, kind]
     return [chorus] if chorus else []
 
 

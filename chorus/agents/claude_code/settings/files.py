@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chorus.agents.claude_code.settings.hook_entries import (
-    HookGroup,
+    HookGroups,
     SettingsUnreadable,
     add_hooks,
     find_hooks,
@@ -44,7 +44,7 @@ def backup_directory() -> Path:
     return (Path(state) if state else Path.home() / ".local" / "state") / "chorus" / "backups"
 
 
-def install_hooks(path: Path, groups: Mapping[str, HookGroup], *, backups: Path) -> SettingsChange:
+def install_hooks(path: Path, groups: HookGroups, *, backups: Path) -> SettingsChange:
     """Make these the only hooks of ours in the file; create it if it is missing."""
     before = _read(path)
     with _with_path(path):
@@ -60,13 +60,12 @@ def uninstall_hooks(path: Path, *, backups: Path) -> SettingsChange:
     return _write(path, before, after, backups)
 
 
-def read_hook_status(scope: SettingsScope, path: Path, groups: Mapping[str, HookGroup]) -> HookStatus:
+def read_hook_status(scope: SettingsScope, path: Path, groups: HookGroups) -> HookStatus:
     try:
         found = find_hooks(_read(path) or "")
     except SettingsUnreadable as error:
         return HookStatus(scope, path, (), False, str(error))
-    current = found == {event: [group] for event, group in groups.items()}
-    return HookStatus(scope, path, tuple(found), current, None)
+    return HookStatus(scope, path, tuple(found), found == groups, None)
 
 
 @contextmanager

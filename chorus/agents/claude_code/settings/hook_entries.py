@@ -7,7 +7,7 @@ here begins with a blank or a line break inside; what is added to an empty one o
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from chorus.agents.claude_code.settings.json_text import (
 from chorus.errors import ChorusError
 
 HookGroup = Mapping[str, Any]
+HookGroups = Mapping[str, Sequence[HookGroup]]  # by event
 
 # An entry is ours if it runs the hook program, however quoted and wherever installed.
 _OUR_COMMAND = re.compile(r"""(?:^|[/\s'"])chorus-hook(?:['"\s]|$)""")
@@ -74,17 +75,17 @@ def find_hooks(text: str) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def add_hooks(text: str | None, groups: Mapping[str, HookGroup]) -> str:
+def add_hooks(text: str | None, groups: HookGroups) -> str:
     """The text with exactly these hooks of ours; `text` is None if there is no file yet."""
     if text is not None:
-        if find_hooks(text) == {event: [group] for event, group in groups.items()}:
+        if find_hooks(text) == groups:
             return text
         text = remove_hooks(text)
     if text is None:
         return _Layout("\n").wrap("{", [_render_hooks(groups, _Layout("\n").deeper())], "}") + "\n"
     if _is_blank(text):
         return _Layout(None).wrap("{", [_render_hooks(groups, _Layout(None))], "}") + text
-    for event, group in groups.items():
+    for event, group in ((event, group) for event, those in groups.items() for group in those):
         text = _add_group(text, event, group)
     return text
 
@@ -115,24 +116,24 @@ def _add_group(text: str, event: str, group: HookGroup) -> str:
     root = _parse(text)
     hooks = root.member("hooks")
     if hooks is None:
-        return add_child(text, root, _render_hooks({event: group}, _layout_within(text, root)))
+        return add_child(text, root, _render_hooks({event: [group]}, _layout_within(text, root)))
     if hooks.kind != "object":
         raise SettingsUnreadable('"hooks" is not an object in the settings')
     groups = hooks.member(event)
     if groups is None:
-        return add_child(text, hooks, _render_event(event, group, _layout_within(text, hooks)))
+        return add_child(text, hooks, _render_event(event, [group], _layout_within(text, hooks)))
     if groups.kind != "array":
         raise SettingsUnreadable(f'"hooks.{event}" is not a list in the settings')
     return add_child(text, groups, _render_group(group))
 
 
-def _render_hooks(groups: Mapping[str, HookGroup], layout: _Layout) -> str:
-    inner = [_render_event(event, group, layout.deeper()) for event, group in groups.items()]
+def _render_hooks(groups: HookGroups, layout: _Layout) -> str:
+    inner = [_render_event(event, those, layout.deeper()) for event, those in groups.items()]
     return '"hooks": ' + layout.wrap("{", inner, "}")
 
 
-def _render_event(event: str, group: HookGroup, layout: _Layout) -> str:
-    return f"{json.dumps(event)}: " + layout.wrap("[", [_render_group(group)], "]")
+def _render_event(event: str, groups: Sequence[HookGroup], layout: _Layout) -> str:
+    return f"{json.dumps(event)}: " + layout.wrap("[", [_render_group(group) for group in groups], "]")
 
 
 def _render_group(group: HookGroup) -> str:

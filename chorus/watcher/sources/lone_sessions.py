@@ -1,0 +1,72 @@
+"""Which sessions are alone in their work tree: of their edits, the report at the end is enough.
+
+Nothing else claims what such an edit wrote, and the text it began with is in its report. The mod is told so
+in the reply to a report; hooks find a file in the spool. Unlike the mod, hooks cannot report an edit that has
+begun and takes longer, so for them the client must also edit without asking, and no sub-agent may run.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from chorus.agents.hook_spool import Spool
+from chorus.agents.interface import Events
+from chorus.model.ids import SessionId
+from chorus.watcher.sources.pipeline import Pipeline
+from chorus.watcher.work_trees import WatchedTrees
+
+
+@dataclass(slots=True)
+class _HookedSession:
+    """What hook events tell of a session."""
+
+    asks: bool = True  # before it edits a file
+    agents: set[str] = field(default_factory=set)  # that may run
+
+
+@dataclass(frozen=True, slots=True)
+class LoneSessions:
+    events: Events
+    pipeline: Pipeline
+    trees: WatchedTrees
+    spool: Spool
+    _hooked: dict[SessionId, _HookedSession] = field(default_factory=dict)
+
+    def is_alone(self, session: SessionId, cwd: object) -> bool:
+        """Whether nothing but edits of this session's client may be written in its work tree."""
+        tree = self.trees.find(cwd) if isinstance(cwd, str) else None
+        if tree is None or tree.windows.open or tree.any_held:
+            return False
+        sessions = self.pipeline.roster.sessions
+        known = sessions.get(session)
+        return known is not None and not any(
+            (other.client is None or other.client != known.client)
+            and (other.cwd is None or self.trees.find(other.cwd) is tree)
+            for other in sessions.values()
+            if other.state != "gone" and other.id != session
+        )
+
+    def on_hook(self, session: SessionId, event: Mapping[str, Any]) -> None:
+        """Note what a hook event tells of its session."""
+        hooked = self._hooked.setdefault(session, _HookedSession())
+        asks = self.events.asks_before_edits(event)
+        if asks is not None:
+            hooked.asks = asks
+        agent, runs = self.events.agent_of(event)
+        if agent is not None:
+            (hooked.agents.add if runs else hooked.agents.discard)(agent)
+
+    def update(self) -> None:
+        """Let hooks know which clients are alone now, before any of them goes on."""
+        roster = self.pipeline.roster
+        alone: dict[str, bool] = {}
+        for session, hooked in list(self._hooked.items()):
+            known = roster.sessions.get(session)
+            if known is None or known.state == "gone":
+                del self._hooked[session]
+            elif known.client is not None:
+                unsure = hooked.asks or hooked.agents or session in roster.shared
+                is_alone = not unsure and self.is_alone(session, known.cwd)
+                alone[known.client] = alone.get(known.client, True) and is_alone
+        clients = (client for client, is_alone in alone.items() if is_alone)
+        self.spool.set_alone(frozenset(int(client.partition(":")[0]) for client in clients))
