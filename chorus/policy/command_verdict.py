@@ -44,25 +44,26 @@ def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
     words = dict.fromkeys(word for command in script.commands for word in command[1:])
     yield from _restrictions_of_words(context, (*words, *script.reads), "")
     for word in script.writes:
-        path = None if word is None or word in _DISCARDED else context.resolve(word)
-        restriction = None if path is None else find_restriction(context, word or "", path, ("Write", *_BASH))
-        if restriction is not None:
-            yield restriction
+        if word is not None and word not in _DISCARDED and (path := context.resolve(word)) is not None:
+            restriction = find_restriction(context, word, path, ("Write", *_BASH))
+            if restriction is not None:
+                yield restriction
 
 
 def _restriction_of(context: PolicyContext, commands: Iterable[Command]) -> Finding | None:
-    """The strictest finding of a rule that denies or asks about one of these commands."""
-    found: Finding | None = None
-    for command in commands:
-        for decision in ("deny", "ask"):
-            for rule in context.rules(decision):
-                match = _match_command(rule, command)
-                if match is PatternMatch.CERTAIN and decision == "deny":
-                    return Finding("deny", _describe(command), describe_rule(rule))
-                if match is not PatternMatch.NO and found is None:
-                    # A command that is only possibly denied is for the user to decide.
-                    found = Finding("ask", _describe(command), describe_rule(rule))
-    return found
+    """The strictest finding of a rule that denies or asks about one of these commands.
+
+    A command that is only possibly denied is for the user to decide.
+    """
+    found = (
+        Finding(
+            rule.decision if match is PatternMatch.CERTAIN else "ask", _describe(command), describe_rule(rule)
+        )
+        for command in commands
+        for rule in (*context.rules("deny"), *context.rules("ask"))
+        if (match := _match_command(rule, command)) is not PatternMatch.NO
+    )
+    return max(found, key=lambda finding: finding.strictness, default=None)
 
 
 def _match_command(rule: Rule, command: Command) -> PatternMatch:
@@ -106,10 +107,9 @@ class _LiteralJudge:
     def __init__(self, context: PolicyContext, script: LiteralScript) -> None:
         self._context = context
         self._script = script
-        first = script.commands[0]
-        self._moves = first[0] == CHANGES_DIRECTORY
+        program, argument, *_ = (*script.commands[0], "")
         # As the commands name it; "" is where the shell is.
-        self._directory = first[1] if self._moves and len(first) > 1 else ""
+        self._directory = argument if program == CHANGES_DIRECTORY else ""
 
     def judge(self) -> Iterator[Finding]:
         for index, command in enumerate(self._script.commands):
@@ -140,20 +140,18 @@ class _LiteralJudge:
     def _judge_paths(self, command: tuple[str, ...]) -> Iterator[Finding]:
         """Guarded and protected files, and files out of the work tree, that the command names."""
         listed = find_arguments(command)
-        arguments = command[1 if listed is None else len(listed[0].split()) :]
-        reads_below = (
-            listed is None
-            or listed[1].reads_files_below(arguments)
-            or self._compares_outside(command[0], listed[1].operands(arguments))
-        )
-        for inner in unwrap(command).commands:
-            yield from _restrictions_of_words(
-                self._context, inner[1:], self._directory, reads_below=reads_below
+        arguments = () if listed is None else command[len(listed[0].split()) :]
+        reads_below = True
+        here: tuple[str, ...] = ()
+        if listed is not None:
+            operands = listed[1].operands(arguments)
+            reads_below = listed[1].reads_files_below(arguments) or self._compares_outside(
+                command[0], operands
             )
-        if listed is not None and (
-            listed[1].reads_below(arguments) or _expands_names(command[0], listed[1].operands(arguments))
-        ):
-            yield from _restrictions_of_words(self._context, (".",), self._directory, reads_below=reads_below)
+            if listed[1].reads_below(arguments) or _expands_names(command[0], operands):
+                here = (".",)
+        words = (*here, *(word for inner in unwrap(command).commands for word in inner[1:]))
+        yield from _restrictions_of_words(self._context, words, self._directory, reads_below=reads_below)
         if _only_reads(command):
             return
         for word in command[1:]:
@@ -177,7 +175,7 @@ class _LiteralJudge:
     def _judge_directory_change(self, index: int, command: tuple[str, ...]) -> Iterator[Finding]:
         """Allow only a first `cd DIRECTORY &&` into the work tree: then each command's directory is known."""
         about, parts = _describe(command), self._directory.split("/")
-        if index > 0:
+        if index:
             yield Finding("ask", about, "only the first command can be an allowed `cd`")
         elif len(command) != 2 or ".." in parts[parts.count("..") :]:
             yield Finding("ask", about, "it is not clear where this leads")
@@ -199,9 +197,7 @@ class _LiteralJudge:
         here = self._context.resolve(self._directory or ".")
         if here is None or self._repository() != self._context.root:
             yield Finding("ask", _describe(command), "git finds no repository here, or another one")
-        elif here != self._context.root and not all(
-            _only_reads(other) for other in self._script.commands if other[0] != CHANGES_DIRECTORY
-        ):
+        elif here != self._context.root and not all(map(_only_reads, self._script.commands)):
             yield Finding(
                 "ask", _describe(command), "beside a command that writes, git is allowed only in the root"
             )

@@ -22,6 +22,8 @@ from chorus.policy.patterns import (
 )
 from chorus.policy.rules import Policy, PolicyDecision, Rule
 
+_STRICTNESS: tuple[PolicyDecision, ...] = ("allow", "ask", "deny")
+
 _PROTECTED = frozenset(
     """
     .git .claude .husky .vscode .idea .chorus.toml .mcp.json .envrc .gitattributes .gitmodules .gitconfig
@@ -44,6 +46,10 @@ class Finding:
     decision: PolicyDecision
     about: str
     because: str
+
+    @property
+    def strictness(self) -> int:
+        return _STRICTNESS.index(self.decision)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ MAX_LENGTH = 10_000
 _NEVER_LITERAL = re.compile(r"[`$\\!]")
 _BLANK = re.compile(r"[ \t]+")
 # They must be words of their own: `a2>&1` and `12>&1` mean something else.
-_REDIRECTION = re.compile(r"(?:2>&1|[12]?>[ \t]*/dev/null)(?=[ \t\n;|&]|\Z)")
+_REDIRECTION = re.compile(r"(?<=[ \t])(?:2>&1|[12]?>[ \t]*/dev/null)(?=[ \t\n;|&]|\Z)")
 _SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,+@%=-]+")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -76,18 +76,14 @@ class _Reader:
         self.separators: list[str] = []
 
     def read(self) -> None:
-        after_blank = True  # whether a redirection may begin here
-        while self._at < len(self._text):
-            if self._take(_BLANK) is not None:
-                after_blank = True
-            elif after_blank and self._words and self._take(_REDIRECTION) is not None:
-                after_blank = False
-            elif (separator := self._take(_SEPARATOR)) is not None:
-                self._end_command(separator)
-                after_blank = True
-            else:
+        while self._text[self._at :]:
+            if self._take(_BLANK) or (self._words and self._take(_REDIRECTION)):
+                continue
+            separator = self._take(_SEPARATOR)
+            if separator is None:
                 self._words.append(self._take_word())
-                after_blank = False
+            else:
+                self._end_command(separator)
         if self._words:
             self._add_command()
         elif not self.commands:

@@ -7,6 +7,7 @@ orders from a file that is not named.
 """
 
 import re
+import sys
 
 from chorus.policy.arguments import Arguments, Effect
 
@@ -49,7 +50,7 @@ def find_arguments(words: tuple[str, ...]) -> tuple[str, Arguments] | None:
     """The longest listed name that the command begins with, and which further arguments are harmless."""
     for length in (3, 2, 1):
         name = " ".join(words[:length])
-        if len(words) >= length and name in _PROGRAMS:
+        if name in _PROGRAMS:
             return name, _PROGRAMS[name]
     return None
 
@@ -68,7 +69,7 @@ def _list(
     *,
     value: str = r"(?s).*",
     first: str | None = None,
-    most: int = 1000,
+    most: int = sys.maxsize,
     effect: Effect = Effect.READS,
     below: int = 0,
     below_flags: str = "",
@@ -98,7 +99,7 @@ def _list(
 def _expand(flags: str, bundles: bool) -> frozenset[str]:
     found: set[str] = set()
     for word in flags.split():
-        is_bundle = bundles and not word.startswith("--") and len(word) > 1
+        is_bundle = bundles and re.match("-[^-]", word)
         found |= {f"-{letter}" for letter in word[1:]} if is_bundle else {word}
     return frozenset(found)
 
@@ -106,7 +107,7 @@ def _expand(flags: str, bundles: bool) -> frozenset[str]:
 # Text and files.
 _list("true, false, whoami")
 _list("pwd", "-LP", operand=_NONE)
-_list("cd", operand=r"(?!-|\+).+", most=1)
+_list("cd", operand=r"(?!-|\+).+")
 _list("echo", "-neE - --")
 _list("printf", operand=r"(?:[^%]|%[s%])*")
 _list("test", valued="-efdsrwxhLnz", operand=_NONE)
@@ -307,8 +308,8 @@ _list(
     effect=Effect.INSIDE,
 )
 _list("go version", operand=_NONE)
-_list("go env", operand=r"[A-Z_]+", bundles=False)
-_list("go doc", operand=r"[\w./]+", bundles=False)
+_list("go env", operand=r"[A-Z_]+")
+_list("go doc", operand=r"[\w./]+")
 _list(
     "ruff check, ruff format --check, ruff format --diff",
     "-qv --diff --no-fix",

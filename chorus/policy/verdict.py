@@ -30,7 +30,6 @@ _MAX_STRINGS = 2_000
 _MAX_NAME_LENGTH = 255
 # Some programs read these as another path, and cut off blanks around one.
 _UNCLEAR = re.compile(r"\s*(?:~|file:)", re.IGNORECASE)
-_STRICTNESS: dict[PolicyDecision, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +64,8 @@ def judge_call(
             findings = [Finding("ask", tool, "the call names no file")]
     else:
         findings = list(_judge_other_tool(context, tool, tool_input))
-    decision = max((finding.decision for finding in findings), key=_STRICTNESS.__getitem__)
-    return Verdict(decision, tuple(findings))
+    strictest = max(findings, key=lambda finding: finding.strictness)
+    return Verdict(strictest.decision, tuple(findings))
 
 
 def _judge_bash(context: PolicyContext, tool_input: Mapping[str, Any]) -> list[Finding]:
@@ -105,10 +104,11 @@ def _allows(rule: Rule, path: str, root: str) -> bool:
 def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str, Any]) -> Iterator[Finding]:
     """Judge a tool Chorus does not know: its name must be allowed, and no path in its input denied."""
     here = ["."] if find_tool(tool).looks_below and not tool_input.get("path") else []
-    texts = list(islice(_strings(tool_input), _MAX_STRINGS + 1)) if context.guards_paths((tool,)) else []
-    if len(texts) > _MAX_STRINGS:
+    strings = _strings(tool_input) if context.guards_paths((tool,)) else iter(())
+    texts = list(islice(strings, _MAX_STRINGS))
+    if any(True for _ in strings):
         yield Finding("ask", tool, "it has too many values to look for guarded paths in all of them")
-    for text in dict.fromkeys((*here, *texts[:_MAX_STRINGS], *map(str.strip, texts[:_MAX_STRINGS]))):
+    for text in dict.fromkeys((*here, *texts, *map(str.strip, texts))):
         path = None if _UNCLEAR.match(text) else context.resolve(text)
         if path is None:
             if _may_name_file(text):

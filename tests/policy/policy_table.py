@@ -77,12 +77,18 @@ ALLOW = [
     "date '+%d %s'",
     "jq '{a}' a.json",
     "echo -n x",
+    "echo 'a*'",
+    "cat 'a*'",
+    "cd src && touch x && cat a.txt",
+    "cd src && cat a.txt && wc -l a.txt && git diff",
+    "mkdir -p a && touch a/b && git status",
 ]
 
 # Allowed unless a rule guards some path: what they touch is not known, or holds it.
 ALLOW_WITHOUT_GUARDS = [
     "find . -name '*.py'",
     "cat .",
+    "cat '~/a.txt'",
     "grep -r x .",
     "cat secrets",
     "rg x",
@@ -716,6 +722,9 @@ DENY = [
     'rm "$x" -rf',
     "sh -ec 'rm -rf x'",
     "ls >.env",
+    "cat .env $x",
+    "cat a.txt .env $x",
+    "cat .env | wc -l > a.txt",
     "mytool -vt.env a",
     "mytool --volume=.env:/data",
     "mytool a,.env",
@@ -732,4 +741,5 @@ ASK_RATHER_THAN_DENY = [
     "git -C x push",
     "rm $x",
     "git $x",
+    "secrets/tool $x",
 ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chorus.policy.literal import NotLiteral, parse_literal
+from chorus.policy.literal import MAX_LENGTH, NotLiteral, parse_literal
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,7 @@ def test_words_are_read_as_every_shell_reads_them(text: str, commands: list[list
         ("ls =b", "contains `=`"),
         ("ls --a==b", "contains `=`"),
         ("ls --a''=b", "contains `=`"),
+        ("ls ''--a=b", "contains `=`"),
         ("'ls'", "not a plain word"),
         ("l's'", "not a plain word"),
         ("''", "not a plain word"),
@@ -78,12 +79,29 @@ def test_words_are_read_as_every_shell_reads_them(text: str, commands: list[list
         ("ls\n|ls", r"no command precedes a `\|`"),
         ("ls &&", "no command follows the last `&&`"),
         ("ls |\n\n", r"no command follows the last `\|`"),
+        ("ls; pwd |", r"no command follows the last `\|`"),
+        ("ls; pwd; id |", r"no command follows the last `\|`"),
+        ("ls 'a'>/dev/null", "redirection `>`"),
+        ("ls\n>/dev/null", "redirection `>`"),
+        ("ls a& b", "contains `&` outside quotes"),
         ("ls " + "a" * 10_000, "longer than"),
     ],
 )
 def test_anything_else_is_refused_with_a_reason(text: str, reason: str) -> None:
     with pytest.raises(NotLiteral, match=reason):
         parse_literal(text)
+
+
+def test_a_text_may_be_as_long_as_the_limit() -> None:
+    name = "ls "
+    assert parse_literal(name + "a" * (MAX_LENGTH - len(name))).separators == ()
+    with pytest.raises(NotLiteral, match="longer than"):
+        parse_literal(name + "a" * (MAX_LENGTH - len(name) + 1))
+
+
+def test_a_last_semicolon_may_follow_any_other_separator() -> None:
+    assert parse_literal("a && b;").separators == ("&&", ";")
+    assert parse_literal("a | b\n").commands == (("a",), ("b",))
 
 
 def test_the_separators_are_known() -> None:

@@ -133,6 +133,65 @@ def test_a_call_with_very_many_values_is_asked_and_few_of_them_are_looked_up() -
     assert (judge(UNGUARDED, 100_000), looked_up) == ("allow", [])
 
 
+def test_a_call_may_have_as_many_values_as_are_looked_up() -> None:
+    def judge(values: int) -> str:
+        texts = ["src/a.py"] * values
+        return judge_call(
+            "mcp__lab__read",
+            {"files": texts},
+            POLICY,
+            root=ROOT,
+            resolve=resolve,
+            find_repository=find_repository,
+        ).decision
+
+    assert (judge(2_000), judge(2_001)) == ("allow", "ask")
+
+
+def test_the_findings_about_a_text_that_is_not_literal_name_its_commands_and_files() -> None:
+    def about(command: str) -> list[str]:
+        return [finding.about for finding in bash(command).findings if finding.decision == "deny"]
+
+    assert about("rm -rf $x; ls") == ["rm -rf …"]
+    assert about("echo $x > .env") == [".env"]
+    assert about("echo $x > a.txt 2>secrets/key") == ["secrets/key"]
+    assert about("cat .env.local $x") == [".env.local"]
+
+
+def test_a_certain_denial_counts_more_than_a_possible_one() -> None:
+    policy = parse_policy(
+        {
+            "rule": [
+                {"decision": "ask", "command": "git push *", "reason": "think"},
+                {"decision": "deny", "command": "git push --force *", "reason": "never"},
+            ]
+        }
+    )
+    found = {
+        command: [(finding.decision, finding.because.rpartition(": ")[2]) for finding in findings]
+        for command in ("git push", "git push --force", "env git push && git push --force", "git push && ls")
+        if (findings := bash(command, policy).findings)
+    }
+    assert found == {
+        "git push": [("ask", "think")],
+        "git push --force": [("deny", "never")],
+        "env git push && git push --force": [("ask", "think"), ("deny", "never")],
+        "git push && ls": [("ask", "think"), ("ask", "no rule allows this command")],
+    }
+
+
+def test_a_value_in_the_word_of_a_flag_is_a_path_from_any_letter_on_but_not_cut_itself() -> None:
+    def judge(denied: str) -> str:
+        table = [
+            {"decision": "deny", "path": denied},
+            {"decision": "allow", "command": "mytool *", "arguments": "any"},
+        ]
+        return bash("mytool -ab.key", parse_policy({"rule": table})).decision
+
+    found = {path: judge(path) for path in (".key", "b.key", "ab.key", "key", "-ab.key")}
+    assert found == {".key": "deny", "b.key": "deny", "ab.key": "allow", "key": "allow", "-ab.key": "allow"}
+
+
 @pytest.mark.parametrize("tool", ["Grep", "Glob", "LS"])
 def test_a_search_that_names_no_place_reads_guarded_files_too(tool: str) -> None:
     policy = parse_policy(
@@ -200,6 +259,8 @@ def judge_below(tool: str, **tool_input: str) -> str:
         ("git add sub", "ask"),
         ("git diff sub", "allow"),  # what git tracks
         ("git diff /tmp sub", "ask"),
+        ("ls /tmp sub", "allow"),
+        ("cat /tmp/a.txt sub", "allow"),
         ("diff sub other", "ask"),
         ("scan sub", "ask"),
         ("ls sub", "allow"),

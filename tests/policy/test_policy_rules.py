@@ -100,7 +100,10 @@ def test_a_restricted_path_holds_for_unknown_tools() -> None:
     assert call("mcp__lab__poke", what={"files": ["a", {"x": ".env"}], "n": 1}).decision == "deny"
     assert call("mcp__lab__poke", what="~/x").decision == "ask", "nobody knows which file it is"
     assert call("mcp__lab__poke", what=f"{'x' * 256}/../~\0").decision == "ask", "a program may shorten it"
-    assert call("mcp__lab__poke", what="~" + "x" * 256).decision == "allow", "no file has such a name"
+    assert call("mcp__lab__poke", what="~" + "x" * 254).decision == "ask", "the longest name"
+    assert call("mcp__lab__poke", what="~" + "x" * 255).decision == "allow", "no file has such a name"
+    assert call("mcp__lab__poke", what="a/~" + "x" * 254 + "\0").decision == "allow"
+    assert call("mcp__lab__poke", what="a/\0b").decision == "ask"
 
 
 def test_deny_comes_before_ask_and_ask_before_allow_in_any_order() -> None:
