@@ -5,9 +5,10 @@ import os
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,27 +28,32 @@ PART_OF_TEST = re.compile(r"(\|(setup|run|teardown)| \((setup|call|teardown)\))$
 
 @dataclass(frozen=True, slots=True)
 class TestSelection:
-    seconds: dict[str, float]  # by test
+    seconds: dict[str, float]  # by test: mostly processor time
     lines: dict[str, dict[int, list[str]]]  # the tests that run each line, by module below `chorus/`
 
     def for_line(self, module: str, line: int) -> list[str]:
-        """The tests to try on a mutant of this line, from as many files as possible, quick ones first.
+        """The tests to try on a mutant of this line.
 
-        A line outside all functions runs on import: then any test of the module may notice.
+        In turn, a quick one from as many files as possible, and the one that runs most of the module: where
+        hundreds of tests pass by, that is more likely about it. A line outside all functions runs on import:
+        then any test of the module may notice.
         """
         known = self.lines.get(module, {})
         near = range(line, max(0, line - MAX_STATEMENT_LINES), -1)
         found = next((known[each] for each in near if each in known), None)
         if found is None:
             found = list(dict.fromkeys(test for tests in known.values() for test in tests))
+        runs = Counter(test for tests in known.values() for test in tests)
+        about = sorted(found, key=lambda test: -runs[test])
+        mixed = chain.from_iterable(zip(self._spread(found), about, strict=True))
         chosen: list[str] = []
         seconds = 0.0
-        for test in self._spread(found):
-            seconds += self.seconds.get(test, 1.0)
-            if seconds > MAX_SECONDS or len(chosen) == MAX_TESTS:
-                break
-            chosen.append(test)
-        return chosen
+        for test in dict.fromkeys(mixed):
+            own = self.seconds.get(test, 1.0)
+            if seconds + own <= MAX_SECONDS:
+                chosen.append(test)
+                seconds += own
+        return chosen[:MAX_TESTS]
 
     def _spread(self, tests: Iterable[str]) -> Iterator[str]:
         """One test of each file, then another of each, and so on."""

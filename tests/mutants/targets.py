@@ -4,7 +4,7 @@
 ROOMS: dict[str, tuple[str, ...]] = {
     "recording": ("changes", "history", "review", "watcher"),
     "lanes": ("model", "history", "review"),
-    "landing": ("review",),
+    "landing": ("review", "history"),
     "watcher": ("watcher",),
     "policy": ("policy",),
 }
