@@ -5,6 +5,7 @@ HEAD and the stash with their last state, reads the reflog for the steps in betw
 on disk are those git itself made. When nothing moved, this costs a few small reads. It never moves a ref.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,12 +152,12 @@ def read_reflog_steps(git_dir: Path, start: Oid | None, end: Oid | None) -> list
     """The steps of HEAD's reflog from `start` to `end`, oldest first; None if it does not lead there."""
     try:
         with (git_dir / "logs" / "HEAD").open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(0, size - REFLOG_TAIL_BYTES))
+            size = file.seek(0, os.SEEK_END)
+            file.seek(-min(size, REFLOG_TAIL_BYTES), os.SEEK_END)
             lines = file.read().decode("utf-8", "replace").split("\n")
     except FileNotFoundError:
         return None
-    steps = list(parse_reflog(lines[1 if size > REFLOG_TAIL_BYTES else 0 :]))
+    steps = list(parse_reflog(lines))
     if not steps or steps[-1].new != end:
         return None
     starts = [index for index, step in enumerate(steps) if step.old == start]
@@ -164,7 +165,7 @@ def read_reflog_steps(git_dir: Path, start: Oid | None, end: Oid | None) -> list
 
 
 def parse_reflog(lines: list[str]) -> Iterator[ReflogStep]:
-    """`OLD NEW name seconds zone<TAB>reason`"""
+    """`OLD NEW name seconds zone<TAB>reason`. A line whose start was cut off is left out."""
     for line in lines:
         head, _, reason = line.partition("\t")
         old, new, *_ = *head.split(" ", 2), "", ""

@@ -177,7 +177,7 @@ class Timeline:
             added.append(
                 TimelineCommit(tip, commit.tree, commit.committer.seconds, parse_record(commit.message))
             )
-            tip = commit.parents[0] if commit.parents else None
+            tip = commit.first_parent
             if tip == self.tip:
                 return added[::-1]
         return None

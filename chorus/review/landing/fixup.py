@@ -115,14 +115,14 @@ def find_commits_above(workspace: Workspace, plan: LandingPlan, branch: UserBran
     above: list[Oid] = []
     tip = branch.start
     while tip is not None:
-        parents = workspace.store.read_commit(tip).parents
-        if len(parents) > 1:
+        commit = workspace.store.read_commit(tip)
+        if commit.parents[1:]:
             what = f"{short} is a merge" if tip == plan.fixup else f"the merge {tip[:10]} is above {short}"
             raise FixupRefused(f"{what}; nothing was changed")
         if tip == plan.fixup:
             return above[::-1]
         above.append(tip)
-        tip = parents[0] if parents else None
+        tip = commit.first_parent
     raise NotFound(f"{short} is not on {name}")
 
 
@@ -134,7 +134,7 @@ def _merge_above(
     positions_of = positions_from(workspace, plan.versions)
     for oid in commits:
         commit = workspace.store.read_commit(oid)
-        older = tree_of(workspace, commit.parents[0])
+        older = tree_of(workspace, commit.first_parent)
         changes = [
             PathChange(c.path, c.before, c.after, ()) for c in workspace.trees.diff(older, commit.tree)
         ]

@@ -72,7 +72,7 @@ def tree_of(workspace: Workspace, commit: Oid | None) -> Oid | None:
 def commit_changes(workspace: Workspace, number: int, commit: Oid) -> list[PathChange]:
     """The changes of one lane commit, made by the action with this number."""
     made = workspace.store.read_commit(commit)
-    parent = tree_of(workspace, made.parents[0] if made.parents else None)
+    parent = tree_of(workspace, made.first_parent)
     return [PathChange(c.path, c.before, c.after, (number,)) for c in workspace.trees.diff(parent, made.tree)]
 
 

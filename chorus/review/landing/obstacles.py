@@ -76,34 +76,30 @@ class _LaneVersion:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A file, or some of its lines as they are on disk. `text`: of a single line, what it builds on."""
+    """A file, or some of its lines as they are on disk, counted from 1. `own`: what it is if the user's."""
 
     path: RepoPath
-    line: int | None = None
-    count: int = 0
-    text: str | None = None
-    is_gone: bool = False  # it builds on there being no file
+    own: str
+    lines: Sequence[int] = ()
 
     def __str__(self) -> str:
-        if self.line is None:
+        if not self.lines:
             return printable(self.path)
-        lines = f"line {self.line}" if self.count == 1 else f"lines {self.line}-{self.line + self.count - 1}"
+        first, *others = self.lines
+        lines = f"lines {first}-{others[-1]}" if others else f"line {first}"
         return f"{lines} of {printable(self.path)}"
 
     @property
-    def builds_on(self) -> str:
-        return f"{self} {'build' if self.count > 1 else 'builds'} on"
+    def line(self) -> int | None:
+        return next(iter(self.lines), None)
 
     @property
-    def users_own(self) -> str:
-        """The user's own lines at that place."""
-        if self.line is None:
-            return (
-                "your uncommitted deletion of it" if self.is_gone else "a file of yours that is not committed"
-            )
-        if self.text is None or not self.text.strip():
-            return "your uncommitted lines" if self.count > 1 else "a line you have not committed"
-        return f'your uncommitted line "{printable(shorten(self.text, MAX_QUOTED))}"'
+    def is_plural(self) -> bool:
+        return bool(self.lines[1:])
+
+    @property
+    def builds_on(self) -> str:
+        return f"{self} {'build' if self.is_plural else 'builds'} on"
 
 
 class _LaneFile:
@@ -183,10 +179,10 @@ class _LaneFiles:
         while oid is not None and oid != self._lane.base and oid not in self._counts:
             found = self._workspace.store.read_commit(oid)
             new.append((oid, found))
-            oid = found.parents[0] if found.parents else None
+            oid = found.first_parent
         for oid, found in reversed(new):
             self._counts[oid] = len(self._counts) + 1
-            older = tree_of(self._workspace, found.parents[0] if found.parents else None)
+            older = tree_of(self._workspace, found.first_parent)
             for change in self._workspace.trees.diff(older, found.tree):
                 known = self._files.setdefault(change.path, (_LaneFile(self.read_text), []))
                 known[0].versions.append(_LaneVersion(oid, found.message, change.before, change.after))
@@ -264,8 +260,9 @@ class ObstacleFinder:
                 first = follow_line(file.follow_to_tip(on_lane[start], count), since)[0] + 1
             else:
                 first = follow_line(start, hunks(before, self._read_disk(path)))[0] + 1
-            text = texts[start].decode("utf-8", "replace") if end == start + 1 else None
-            found.append(self._describe(_Place(path, first, end - start, text), writer, landing))
+            own = _describe_own_lines(texts[start:end])
+            place = _Place(path, own, range(first, first + end - start))
+            found.append(self._describe(place, writer, landing))
         return found
 
     def _changes_since_tip(self, path: RepoPath, file: _LaneFile) -> tuple[Hunk, ...]:
@@ -295,13 +292,14 @@ class ObstacleFinder:
             writer = next(ends, None)
         else:
             writer = versions[-1] if versions else None
-        return self._describe(_Place(path, is_gone=before is None), writer, landing)
+        own = "your uncommitted deletion of it" if before is None else "a file of yours that is not committed"
+        return self._describe(_Place(path, own), writer, landing)
 
     def _describe(self, place: _Place, writer: _LaneVersion | None, landing: Collection[str]) -> Obstacle:
         if writer is not None:
             origin = self._origin(writer, place.path)
             if origin is not None and origin.startswith(USER_ORIGINS):
-                reason = f"{place.builds_on} {place.users_own}"
+                reason = f"{place.builds_on} {place.own}"
                 return Obstacle(place.path, "context", reason, place.line, None, writer.commit)
             names = (origin, *parse_actions(writer.message))
             wrote = next((self._entries[name] for name in names if name in self._entries), None)
@@ -316,7 +314,7 @@ class ObstacleFinder:
 
     def _branch_change(self, place: _Place) -> str:
         """The change of the file on the branch since the lane began."""
-        was, build = ("were", "build") if place.count > 1 else ("was", "builds")
+        was, build = ("were", "build") if place.is_plural else ("was", "builds")
         name = branch_name(self._plan.onto)
         if self._start is None:
             return f"{build} on commits that {name} does not have"
@@ -335,6 +333,16 @@ class ObstacleFinder:
         contexts = [value.split(" ", 1) for value in parse_contexts(version.message)]
         found = [origin for origin, *rest in contexts if rest == [path]]
         return found[0] if found else contexts[0][0] if contexts else None
+
+
+def _describe_own_lines(texts: Sequence[bytes]) -> str:
+    """Describe lines of the user's."""
+    if texts[1:]:
+        return "your uncommitted lines"
+    (text,) = (each.decode("utf-8", "replace") for each in texts)
+    if not text.strip():
+        return "a line you have not committed"
+    return f'your uncommitted line "{printable(shorten(text, MAX_QUOTED))}"'
 
 
 def left_json(left: Sequence[LeftAction]) -> list[LeftActionJson]:

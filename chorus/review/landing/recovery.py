@@ -150,8 +150,8 @@ def _find_landed_commits(
         commit = recorder.workspace.store.read_commit(tip)
         text = commit.message
         values = {*parse_actions(text), *parse_parts(text), *parse_contexts(text)}
-        if len(commit.parents) > 1 or not (tip in progress.made or (values and values <= names)):
+        if commit.parents[1:] or not (tip in progress.made or (values and values <= names)):
             return None
         found.append(tip)
-        tip = commit.parents[0] if commit.parents else None
+        tip = commit.first_parent
     return found[::-1] if tip == progress.start else None

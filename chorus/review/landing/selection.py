@@ -11,6 +11,7 @@ from chorus.history.log.lookup import find_entry, find_turn
 from chorus.history.recorder import Recorder
 from chorus.history.workspace import Workspace
 from chorus.model.ids import RepoPath
+from chorus.review.landing.merge import tree_of
 from chorus.review.landing.messages import NO_MESSAGES, CommitMessages
 from chorus.review.landing.target import NothingToLand
 from chorus.review.revert.file_content import Content, read_stored
@@ -59,7 +60,7 @@ def select_entries(
         ]
     if not request.hunks:
         chosen += _partial_reverts(own, chosen, landed)
-    by_number = {entry.n or 0: entry for entry in chosen}
+    by_number = {entry.n: entry for entry in chosen if entry.n is not None}
     return [by_number[number] for number in sorted(by_number)], already
 
 
@@ -79,16 +80,17 @@ def select_part(
     recorder: Recorder, chosen: Sequence[LogEntry], hunks: Sequence[int]
 ) -> dict[RepoPath, TreeEntry | None]:
     """The files of the one chosen action on its lane, as if it had made only these hunks."""
-    if len(chosen) != 1:
+    if chosen[1:]:
         raise UsageError("hunks can be chosen from one action only", hint="Give one action.")
-    recorded = recorder.timeline.find_action(chosen[0].id or "")
+    (entry,) = chosen
+    assert entry.id is not None
+    assert entry.commit is not None
+    recorded = recorder.timeline.find_action(entry.id)
     assert recorded is not None
-    assert chosen[0].commit is not None
     workspace = recorder.workspace
     listed = list_hunks(recorder, recorded)
     wanted = {hunk.number for hunk in select_hunks(listed, hunks)}
-    made = workspace.store.read_commit(chosen[0].commit)
-    lane_tree = workspace.store.read_commit(made.parents[0]).tree if made.parents else None
+    lane_tree = tree_of(workspace, workspace.store.read_commit(entry.commit).first_parent)
     part: dict[RepoPath, TreeEntry | None] = {}
     for edit in recorder.timeline.edits(recorded):
         own = [hunk for hunk in listed if hunk.path == edit.path]

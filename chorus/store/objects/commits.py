@@ -28,6 +28,10 @@ class Commit:
     committer: Signature
     message: str
 
+    @property
+    def first_parent(self) -> Oid | None:
+        return next(iter(self.parents), None)
+
 
 # git strips these from names and addresses, because they would end the field.
 UNSAFE = re.compile(r"[<>\n\0]")
