@@ -1,5 +1,8 @@
 """Which modules are mutated, by area, and the tests that try them."""
 
+# They land by the command.
+LANDING = ("tests/commands/test_land.py",)
+
 # By area: the tests that may run its lines. None of them drives the real client.
 ROOMS: dict[str, tuple[str, ...]] = {
     "recording": ("changes", "history", "review", "watcher"),
@@ -36,14 +39,14 @@ TARGETS: dict[str, dict[str, tuple[str, ...]]] = {
         "model/lane_name.py": (),
     },
     "landing": {
-        "review/landing/apply.py": (),
-        "review/landing/fit.py": (),
-        "review/landing/fixup.py": (),
-        "review/landing/merge.py": (),
-        "review/landing/obstacles.py": (),
-        "review/landing/plan.py": ("tests/commands/test_land.py",),
-        "review/landing/recovery.py": (),
-        "review/landing/selection.py": (),
+        "review/landing/apply.py": LANDING,
+        "review/landing/fit.py": LANDING,
+        "review/landing/fixup.py": LANDING,
+        "review/landing/merge.py": LANDING,
+        "review/landing/obstacles.py": LANDING,
+        "review/landing/plan.py": LANDING,
+        "review/landing/recovery.py": LANDING,
+        "review/landing/selection.py": LANDING,
     },
     "watcher": {
         "watcher/notice_queue.py": (),

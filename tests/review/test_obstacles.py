@@ -1,5 +1,7 @@
 """What is in the way of a landing is named by file and line as they are on disk, with whoever wrote it."""
 
+from typing import Any
+
 import pytest
 
 from chorus.history.recorder import Recorder
@@ -29,7 +31,7 @@ def user_writes(agent: Agent, old: bytes, new: bytes, path: str = "n.txt") -> No
     agent.recorder.record_outside()
 
 
-def reasons_left(agent: Agent, *actions: int | None, **wanted: object) -> list[str]:
+def reasons_left(agent: Agent, *actions: int | None, **wanted: Any) -> list[str]:
     """Why nothing of this lands, as the error says it."""
     with pytest.raises(LandConflict) as error:
         land(agent, *actions, **wanted)
