@@ -27,6 +27,11 @@ SESSION = SessionId("1A2B3c4d-0000")
         (None, "go", ("chorus",), "chorus-lanes/go"),
         (None, "go", ("chorus", "chorus-lanes/go"), "chorus-lanes/go-2"),
         (None, "go", ("chorus", "chorus-lanes"), "chorus-lanes-2/go"),
+        (None, "go", ("chorus", "chorus-lanes", "chorus-lanes-2"), "chorus-lanes-2/go"),
+        (None, "go", ("chorus-lanes", "chorus-lanes-2"), "chorus/go"),
+        (None, None, (), "chorus/2026-01-31"),
+        (None, "a" * 39 + " b", (), f"chorus/{'a' * 39}"),
+        (SessionId("1-2-3-4-5"), "go", (), "chorus/go-1234"),
     ],
 )
 def test_a_lane_is_named_by_the_message_and_the_session(
@@ -35,7 +40,7 @@ def test_a_lane_is_named_by_the_message_and_the_session(
     assert choose_lane_name(session, message, "2026-01-31", taken) == name
 
 
-@pytest.mark.parametrize("name", ["chorus/go", "chorus-lanes/go"])
+@pytest.mark.parametrize("name", ["chorus/go", "chorus-lanes/go", "chorus-lanes-2/go"])
 def test_a_lane_is_recognised_and_found_by_every_spelling(name: str) -> None:
     ref = lane_ref(name)
     assert is_lane_ref(ref)
