@@ -36,7 +36,7 @@ class Arguments:
     value: re.Pattern[str]
     first_operand: re.Pattern[str]
     operand: re.Pattern[str]
-    max_operands: int
+    max_operands: int | None  # None: any number
     effect: Effect
     # With fewer operands than this (and with one of these flags, if there are any) it reads everything below
     # the working directory.
@@ -58,7 +58,8 @@ class Arguments:
             if form is _Form.OPERAND:
                 pattern = self.operand if operands else self.first_operand
                 operands += 1
-                if operands > self.max_operands or pattern.fullmatch(word) is None:
+                is_too_many = self.max_operands is not None and operands > self.max_operands
+                if is_too_many or pattern.fullmatch(word) is None:
                     return word
         return None
 

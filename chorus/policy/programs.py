@@ -7,7 +7,6 @@ orders from a file that is not named.
 """
 
 import re
-import sys
 
 from chorus.policy.arguments import Arguments, Effect
 
@@ -69,7 +68,7 @@ def _list(
     *,
     value: str = r"(?s).*",
     first: str | None = None,
-    most: int = sys.maxsize,
+    most: int | None = None,
     effect: Effect = Effect.READS,
     below: int = 0,
     below_flags: str = "",

@@ -112,6 +112,64 @@ def test_a_commit_above_that_changes_the_same_line_is_named(repo: UserRepo, agen
     assert error.exit_code is ExitCode.CONFLICT
 
 
+def test_a_commit_that_is_not_on_the_branch_and_merges_are_named(stacked: UserRepo, agent: Agent) -> None:
+    side = stacked.git("commit-tree", "-p", "v1", "-m", "side", "v1^{tree}").strip()
+    assert str(refused(stacked, agent, side)) == f"{side[:10]} is not on main"
+    stacked.git("stash", "-q")
+    stacked.git("merge", "-q", "--no-ff", "-m", "merge", side)
+    merge, below = (stacked.git("rev-parse", revision)[:10] for revision in ("main", "main~2"))
+    assert str(refused(stacked, agent, "main~2")) == (
+        f"the merge {merge} is above {below}; nothing was changed"
+    )
+    assert str(refused(stacked, agent, "main")) == f"{merge} is a merge; nothing was changed"
+
+
+def test_staged_lines_that_differ_refuse_a_fixup_unless_the_branch_is_not_checked_out(
+    stacked: UserRepo, agent: Agent
+) -> None:
+    disk = (stacked.path / "n.txt").read_bytes()
+    stacked.write("n.txt", LINES.replace(b"line 4\n", b"four\n").replace(b"line 5\n", b"staged\n"))
+    stacked.git("add", "n.txt")
+    stacked.write("n.txt", disk)
+    stacked.git("branch", "copy")
+    error = refused(stacked, agent, "main~2")
+    assert str(error) == "n.txt: staged changes differ from what would land; nothing was changed"
+    assert error.hint == "Commit or unstage that first (`git restore --staged PATH`)."
+    index, tip = stacked.git("ls-files", "--stage"), stacked.git("rev-parse", "main")
+    land(agent, fixup="copy~2", onto="copy")
+    assert stacked.git("show", "copy~2:n.txt").encode() == LINES.replace(b"line 5\n", b"five\n")
+    assert (stacked.git("ls-files", "--stage"), stacked.git("rev-parse", "main")) == (index, tip)
+
+
+def test_a_fixup_of_what_the_commit_has_already_changes_nothing(stacked: UserRepo, agent: Agent) -> None:
+    agent.replace("n.txt", b"five\n", b"line 5\n")
+    tip = stacked.git("rev-parse", "main")
+    done = land(agent, fixup="main~1")
+    assert (done.commits, done.messages, done.warnings) == ([None], [""], [])
+    assert stacked.git("rev-parse", "main") == tip
+
+
+def test_the_reflog_names_the_commit_that_was_fixed_up(stacked: UserRepo, agent: Agent) -> None:
+    old = stacked.git("rev-parse", "main~2")[:10]
+    land(agent, fixup="main~2")
+    assert stacked.git("reflog", "-1", "--format=%gs", "main").strip() == f"chorus: fixup {old}"
+
+
+def test_a_hook_that_formats_the_changed_commit_is_carried_into_those_above(
+    stacked: UserRepo, agent: Agent
+) -> None:
+    hook = stacked.write(
+        ".git/hooks/pre-commit",
+        b"#!/bin/sh\ngit show :n.txt | sed s/five/FIVE/ >x\n"
+        b"git update-index --cacheinfo 100644,$(git hash-object -w x),n.txt; rm x\n",
+    )
+    hook.chmod(0o755)
+    land(agent, fixup="main~2")
+    for revision in ("main~2", "main~1", "main"):
+        assert "FIVE\n" in stacked.git("show", f"{revision}:n.txt")
+    assert "four\n" in stacked.git("show", "main:n.txt")
+
+
 def test_a_pushed_commit_is_warned_about(stacked: UserRepo, agent: Agent) -> None:
     stacked.git("update-ref", "refs/remotes/origin/main", "main~1")
     short = stacked.git("rev-parse", "main~2")[:10]

@@ -548,6 +548,35 @@ def test_a_landing_that_fails_after_its_commits_undoes_them(
     assert not (numbered.path / ".git/chorus/landing.json").exists()
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_hook_that_changes_what_later_actions_build_on_undoes_the_landing(
+    numbered: UserRepo, agent: Agent, count: int
+) -> None:
+    agent.replace("n.txt", b"line 5\n", b"five\n", turn="turn-1")
+    agent.replace("n.txt", b"five\n", b"cinq\n", turn="turn-2")
+    if count > 1:
+        agent.replace("n.txt", b"cinq\n", b"go\n", turn="turn-2")
+    hook = numbered.write(
+        ".git/hooks/pre-commit",
+        b"#!/bin/sh\ngit show :n.txt | sed s/five/FIVE/ >x\n"
+        b"git update-index --cacheinfo 100644,$(git hash-object -w x),n.txt; rm x\n",
+    )
+    hook.chmod(0o755)
+    refs = numbered.git("for-each-ref", "refs/heads/main")
+    which = "action 2 builds" if count == 1 else "actions 2, 3 build"
+    with pytest.raises(LandConflict) as error:
+        land(agent)
+    assert str(error.value) == f"a commit hook changed n.txt, which {which} on; nothing was changed"
+    assert numbered.git("for-each-ref", "refs/heads/main") == refs
+
+
+def test_hunks_can_be_chosen_from_one_action_only(numbered: UserRepo, agent: Agent) -> None:
+    one, two = agent.edit("a.txt", b"a\n"), agent.edit("b.txt", b"b\n")
+    with pytest.raises(UsageError, match="hunks can be chosen from one action only"):
+        land(agent, one.n, two.n, hunks=[1])
+    assert [group.numbers for group in land(agent, one.n, hunks=[1]).groups] == [[one.n]]
+
+
 def test_planning_lists_lanes_of_other_work_trees_as_such(numbered: UserRepo, agent: Agent) -> None:
     agent.edit("a.txt", b"a\n")
     with pytest.raises(NothingToLand, match="main is not a lane"):
