@@ -214,15 +214,19 @@ def test_text_that_arrives_after_the_record_becomes_its_summary(tree: WatchedTre
     assert [entry.summary for entry in tree.recorder.entries()] == ["I rename it"]
 
 
-def test_an_edit_beside_an_unfinished_one_gets_only_its_own_change(tree: WatchedTree, repo: UserRepo) -> None:
-    place = repo.write("app.py", b"a\nb\n")
+@pytest.mark.parametrize("texts", [("a\nb\n", "A\nb\n", "A\nB\n"), ("A\nB\n", "a\nB\n", "a\nb\n")])
+def test_an_edit_beside_an_unfinished_one_gets_only_its_own_change(
+    tree: WatchedTree, repo: UserRepo, texts: tuple[str, str, str]
+) -> None:
+    before, between, after = texts
+    place = repo.write("app.py", before.encode())
     settle(tree)
-    first = action("t1", place, report=_reported(place, "a\nb\n", "A\nb\n"))
-    second = action("t2", place, report=_reported(place, "A\nb\n", "A\nB\n"))
-    repo.write("app.py", b"A\nB\n")  # both are written before anybody tells of the first
+    first = action("t1", place, report=_reported(place, before, between))
+    second = action("t2", place, report=_reported(place, between, after))
+    repo.write("app.py", after.encode())  # both are written before anybody tells of the first
     tell(tree, opened(first), opened(second), ActionClosed(first))
     tell(tree, ActionClosed(second))
-    assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]
+    assert [patch(tree, name) for name in ("t1", "t2")] == [between.encode(), after.encode()]
 
 
 def test_an_edit_reported_late_gets_only_the_change_the_client_reports(
