@@ -1,25 +1,27 @@
 """Notices queued for sessions, delivered in the next hook reply.
 
 Each notice is the reply to the next hook of its session whose output reaches the model. It is delivered once
-the hook has printed it; until then it stays queued, also across a restart. If the queue is empty, hooks do
-not wait for a reply.
+the hook has printed it; until then it stays queued, also across a restart. A revert that the user undoes
+before its notice is delivered is not mentioned at all. If the queue is empty, hooks do not wait for a reply.
 """
 
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import Spool
 from chorus.agents.interface import Events
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
-from chorus.review.revert.notice_text import Notice
+from chorus.review.revert.notice_text import AnyNotice, Notice, RevertNotice, drop_undone, render_notices
 from chorus.watcher.state.files import save_json
 
 # A session that is never resumed leaves its notices behind: the latest ones are kept.
-MAX_NOTICES = 100
+MAX_NOTICES = 1000
 
 
 class NoticeQueue:
@@ -27,30 +29,32 @@ class NoticeQueue:
         self._events = events
         self._path = path
         self._spool = spool
-        self._queued: list[Notice] = []
-        self._sent: dict[str, list[Notice]] = {}  # by hook event
+        self._queued: list[AnyNotice] = []
+        self._sent: dict[str, list[AnyNotice]] = {}  # by hook event
 
     def load(self) -> None:
         """Read the notices that an earlier watcher did not deliver. A damaged file counts as empty."""
-        with suppress(FileNotFoundError, ValueError, TypeError):
-            read = json.loads(self._path.read_bytes())
-            self._queued = [Notice(SessionId(session), str(text)) for session, text in read]
+        with suppress(FileNotFoundError, ValueError, TypeError, KeyError):
+            self._queued = [_parse(value) for value in json.loads(self._path.read_bytes())]
 
     def announce(self) -> None:
         """Let hooks wait for notices, if there are any. Call it once the spool is open."""
         self._spool.expect_answers(bool(self._queued or self._sent))
 
-    def add(self, notices: Iterable[Notice], sessions: Iterable[Session]) -> list[SessionId]:
-        """Queue notices; return the sessions that will get one with their next hook."""
-        alive = [session for session in sessions if session.state != "gone"]
-        reachable: list[SessionId] = []
-        for notice in notices:
-            # A session that has ended gets it when it is resumed; a fork, or the one after `/clear`, never.
-            reachable += [s.id for s in alive if s.id == notice.session and s.is_live]
-            self._queued.append(notice)
-        self._queued = self._queued[-MAX_NOTICES:]
+    def add(self, notices: Iterable[AnyNotice], sessions: Iterable[Session]) -> list[SessionId]:
+        """Queue notices; return the sessions that will get one of them with their next hook."""
+        added = list(notices)
+        self._queued = drop_undone([*self._queued, *added])[-MAX_NOTICES:]
         self._save()
-        return list(dict.fromkeys(reachable))
+        waiting = {notice.session for notice in added if notice in self._queued}
+        # A session that has ended gets it when it is resumed; a fork, or the one after `/clear`, never.
+        return [s.id for s in sessions if s.id in waiting and s.state != "gone" and s.is_live]
+
+    def withdraw(self, notices: Iterable[RevertNotice]) -> None:
+        """Forget queued notices of what these undo, and queue nothing."""
+        added = list(notices)
+        self._queued = [notice for notice in drop_undone([*self._queued, *added]) if notice not in added]
+        self._save()
 
     def reply(self, event: HookEvent) -> None:
         """Release this hook with the notices of its session, if there are any."""
@@ -64,23 +68,23 @@ class NoticeQueue:
         mine = self._take(session) if self._spool.is_hook_waiting(event) else []
         if mine:
             self._sent[event.name] = mine
-            self._spool.release(event, self._events.notice_reply(event.value, _join(mine)))
+            self._spool.release(event, self._events.notice_reply(event.value, render_notices(mine)))
 
     def take(self, session: SessionId) -> str | None:
         """Take the text of this session's notices, to be delivered in another way."""
         mine = self._take(session)
         if mine:
             self._save()
-        return _join(mine) or None
+        return render_notices(mine) or None
 
     def _confirm(self, event: str, *, printed: bool) -> None:
         """Drop the notices of a hook that printed its reply; otherwise queue them again."""
         sent = self._sent.pop(event, [])
         if not printed:
-            self._queued = sent + self._queued
+            self._queued = drop_undone([*sent, *self._queued])
         self._save()
 
-    def _take(self, session: SessionId) -> list[Notice]:
+    def _take(self, session: SessionId) -> list[AnyNotice]:
         mine = [notice for notice in self._queued if notice.session == session]
         self._queued = [notice for notice in self._queued if notice.session != session]
         return mine
@@ -91,8 +95,15 @@ class NoticeQueue:
         if not left:
             self._path.unlink(missing_ok=True)
             return
-        save_json(self._path, [(notice.session, notice.text) for notice in left])
+        save_json(self._path, [_render(notice) for notice in left])
 
 
-def _join(notices: Iterable[Notice]) -> str:
-    return "\n\n".join(notice.text for notice in notices)
+def _render(notice: AnyNotice) -> list[str] | dict[str, Any]:
+    return [notice.session, notice.text] if isinstance(notice, Notice) else asdict(notice)
+
+
+def _parse(value: list[str] | dict[str, Any]) -> AnyNotice:
+    if isinstance(value, list):
+        session, text = value
+        return Notice(SessionId(session), str(text))
+    return RevertNotice(**{**value, "paths": tuple(value["paths"])})

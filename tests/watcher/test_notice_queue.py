@@ -14,11 +14,13 @@ from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import NOTICES, Spool
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
-from chorus.review.revert.notice_text import Notice
+from chorus.review.revert.notice_text import Notice, RevertNotice
 from chorus.watcher.notice_queue import NoticeQueue
 
 A, B = SessionId("a"), SessionId("b")
 NOTICE = Notice(A, "You were reverted.")
+REVERTED = RevertNotice(A, "t1", False, "Raise x", ("app.py",))
+RESTORED = RevertNotice(A, "t1", True, "Raise x", ("app.py",))
 
 
 def test_hooks_wait_while_there_is_something_to_say(tmp_path: Path) -> None:
@@ -208,3 +210,58 @@ def test_loaded_notices_make_hooks_wait(tmp_path: Path, hooks: FakeHooks, queue:
     assert (hooks.directory / NOTICES).exists()
     assert queue.take(B) == "two"
     assert json.loads((tmp_path / "notices.json").read_text()) == [["a", "one"]]  # perhaps not printed
+
+
+def test_a_revert_that_is_undone_before_it_was_delivered_is_not_mentioned(
+    queue: NoticeQueue, hooks: FakeHooks, tmp_path: Path
+) -> None:
+    live = [Session(A, state="idle", sources=("hook",))]
+    assert queue.add([REVERTED], live) == [A]
+    assert queue.add([RESTORED], live) == []
+    assert not (tmp_path / "notices.json").exists()
+    assert queue.add([REVERTED], live) == [A]
+    event = hooks.come()
+    queue.reply(event)
+    said = hooks.reply(event) or ""
+    assert said.count("The user reverted") == 1
+    assert "restored" not in said
+
+
+def test_a_notice_that_a_hook_may_have_printed_is_undone_only_if_it_did_not(
+    queue: NoticeQueue, hooks: FakeHooks
+) -> None:
+    queue.add([REVERTED], [])
+    first = hooks.come()
+    queue.reply(first)
+    queue.add([RESTORED], [])
+    hooks.leave_without(first)
+    second = hooks.come()
+    queue.reply(second)
+    assert hooks.reply(second) is None
+
+    queue.add([REVERTED], [])
+    third = hooks.come()
+    queue.reply(third)
+    hooks.print_reply(third)
+    queue.add([RESTORED], [])
+    fourth = hooks.come()
+    queue.reply(fourth)
+    assert "The user restored" in (hooks.reply(fourth) or "")
+
+
+def test_an_undo_without_a_notice_withdraws_the_one_that_waits(queue: NoticeQueue) -> None:
+    queue.add([REVERTED, NOTICE], [])
+    queue.withdraw([RESTORED])
+    assert queue.take(A) == NOTICE.text
+    queue.withdraw([REVERTED])
+    assert queue.take(A) is None
+
+
+def test_saved_notices_are_read_also_from_an_earlier_version(tmp_path: Path, queue: NoticeQueue) -> None:
+    queue.add([REVERTED, NOTICE], [])
+    later = NoticeQueue(tmp_path / "notices.json", AGENT.events, queue._spool)
+    later.load()
+    assert later.take(A) == queue.take(A)
+    (tmp_path / "notices.json").write_text('[["a", "You were reverted."]]')
+    later.load()
+    assert later.take(A) == NOTICE.text

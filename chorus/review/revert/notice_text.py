@@ -1,4 +1,4 @@
-"""The text of the notice to a session whose actions the user reverted or restored."""
+"""Notices to a session whose actions the user reverted or restored, and their text."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -12,25 +12,84 @@ from chorus.model.ids import SessionId
 # A turn may hold hundreds of actions; the model needs to know what to read again, not the whole list.
 MAX_LISTED = 20
 
+# A command may change very many files; so many of them are remembered by name until the notice is delivered.
+MAX_PATHS = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
+    """A finished text for a session, such as the user's notes."""
+
     session: SessionId
     text: str
 
 
-def render_notices(recorder: Recorder, made: Iterable[int]) -> list[Notice]:
-    """Render one notice for each session concerned. `made`: the numbers of the recorded reverts or redos."""
-    found: dict[tuple[SessionId, bool], list[TimelineCommit]] = {}
-    for number in made:
-        recorded = recorder.timeline.find_number(number)
-        if recorded is not None and recorded.record.session is not None:
-            key = (recorded.record.session, len(_chain(recorder, recorded)) % 2 == 0)
-            found.setdefault(key, []).append(recorded)
+@dataclass(frozen=True, slots=True)
+class RevertNotice:
+    """One action, or a part of one, that was reverted, or restored after that.
+
+    `change`: the same for a revert and the redo that restores what it removed.
+    """
+
+    session: SessionId
+    change: str
+    restored: bool
+    summary: str
+    paths: tuple[str, ...]
+    more_paths: int = 0
+
+
+AnyNotice = Notice | RevertNotice
+
+
+def find_notices(recorder: Recorder, made: Iterable[int]) -> list[RevertNotice]:
+    """Find what sessions must hear of. `made`: the numbers of the recorded reverts or redos."""
+    found = [recorder.timeline.find_number(number) for number in made]
     return [
-        Notice(session, _render(recorder, records, restored=restored))
-        for (session, restored), records in found.items()
+        _make_notice(recorder, recorded, recorded.record.session)
+        for recorded in found
+        if recorded is not None and recorded.record.session is not None
     ]
+
+
+def drop_undone(notices: Iterable[AnyNotice]) -> list[AnyNotice]:
+    """What is left to say: a revert and its redo, or a redo and the next revert, are nothing together."""
+    left: dict[object, AnyNotice] = {}
+    for place, notice in enumerate(notices):
+        if isinstance(notice, Notice):
+            left[place] = notice
+        elif left.pop((notice.session, notice.change, not notice.restored), None) is None:
+            left[notice.session, notice.change, notice.restored] = notice
+    return [*left.values()]
+
+
+def render_notices(notices: Sequence[AnyNotice]) -> str:
+    """One text for all notices of a session: what was reverted, what was restored, then the rest in order."""
+    changes = [notice for notice in notices if isinstance(notice, RevertNotice)]
+    parts = [[c for c in changes if not c.restored], [c for c in changes if c.restored]]
+    texts = [_render(part) for part in parts if part]
+    return "\n\n".join([*texts, *(notice.text for notice in notices if isinstance(notice, Notice))])
+
+
+def _make_notice(recorder: Recorder, recorded: TimelineCommit, session: SessionId) -> RevertNotice:
+    chain = _chain(recorder, recorded)
+    first = chain[-1].record
+    # Of an action reverted in parts, each part is a change of its own.
+    change = first.reverts[0] if first.reverts else str(first.action)
+    origin = recorder.timeline.find_action(change) if first.reverts else None
+    # A name that is not UTF-8 is written with escapes, as no message can hold its bytes.
+    paths = sorted(
+        os.fsencode(edit.path).decode("utf-8", "backslashreplace")
+        for edit in recorder.timeline.edits(recorded)
+    )
+    return RevertNotice(
+        session,
+        change,
+        len(chain) % 2 == 0,
+        shorten(recorder.log.summary_of(origin or chain[-1])),
+        tuple(paths[:MAX_PATHS]),
+        len(paths[MAX_PATHS:]),
+    )
 
 
 def _chain(recorder: Recorder, recorded: TimelineCommit) -> list[TimelineCommit]:
@@ -44,27 +103,20 @@ def _chain(recorder: Recorder, recorded: TimelineCommit) -> list[TimelineCommit]
     return chain
 
 
-def _render(recorder: Recorder, records: Sequence[TimelineCommit], *, restored: bool) -> str:
-    names = {edit.path for recorded in records for edit in recorder.timeline.edits(recorded)}
-    # A name that is not UTF-8 is written with escapes, as no message can hold its bytes.
-    paths = [os.fsencode(name).decode("utf-8", "backslashreplace") for name in sorted(names)]
+def _render(changes: Sequence[RevertNotice]) -> str:
+    restored = changes[0].restored
+    paths = sorted({path for change in changes for path in change.paths})
+    more = sum(change.more_paths for change in changes)
     lines = [f"The user {'restored' if restored else 'reverted'} changes of yours with Chorus:"]
-    lines += [f"- {line}" for line in _shorten_list([_describe(recorder, recorded) for recorded in records])]
+    lines += [f"- {line}" for line in _shorten_list([change.summary for change in changes])]
     lines.append("These files are different on disk now than you last saw them:")
-    lines += [f"- {path}" for path in _shorten_list(paths)]
+    lines += [f"- {path}" for path in _shorten_list(paths, more)]
     lines.append("Read a file again before you edit it.")
     if not restored:
         lines.append("Do not make the same change again unless the user asks for it.")
     return "\n".join(lines)
 
 
-def _describe(recorder: Recorder, recorded: TimelineCommit) -> str:
-    """The summary of the session's own action; for a revert of a part, the summary of the revert."""
-    last = _chain(recorder, recorded)[-1]
-    origin = recorder.timeline.find_action(last.record.reverts[0]) if last.record.reverts else None
-    return shorten(recorder.log.summary_of(origin or last))
-
-
-def _shorten_list(lines: Sequence[str]) -> list[str]:
-    left = len(lines) - MAX_LISTED
+def _shorten_list(lines: Sequence[str], more: int = 0) -> list[str]:
+    left = max(len(lines) - MAX_LISTED, 0) + more
     return [*lines[:MAX_LISTED], *([f"and {left} more"] if left > 0 else [])]

@@ -71,7 +71,7 @@ from chorus.review.landing.selection import LandingRequest
 from chorus.review.operations import FileBusy, PreparedRevert, Selection
 from chorus.review.pull_request import describe_pull_request
 from chorus.review.revert.apply import restore_overwritten
-from chorus.review.revert.notice_text import render_notices
+from chorus.review.revert.notice_text import find_notices
 from chorus.watcher.background_threads import run_in_thread
 from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
@@ -365,7 +365,7 @@ class ReviewRequests:
                     late = time.monotonic() > deadline
                     with suppress(FileBusy):
                         done = await self._apply(tree, ahead, () if late else tree.windows.open_paths)
-                        notified = self._notify(tree, done.get("made", ())) if notify else []
+                        notified = self._notify(tree, done.get("made", ()), queue=notify)
                         break
             if ahead is None:
                 ahead = await self._prepare_beside(tree, prepare)
@@ -439,9 +439,12 @@ class ReviewRequests:
         """Call a function in a thread, with another recorder of the same work tree."""
         return await self.pool.use(recorder.workspace.repository.work_tree, read)
 
-    def _notify(self, tree: WatchedTree, made: Iterable[int]) -> list[str]:
-        """Queue notices of these reverts and redos; return the sessions that will get them."""
-        notices = render_notices(tree.recorder, made)
+    def _notify(self, tree: WatchedTree, made: Iterable[int], *, queue: bool) -> list[str]:
+        """Queue notices of these reverts and redos, if wanted; return the sessions that will get them."""
+        notices = find_notices(tree.recorder, made)
+        if not queue:
+            self.notices.withdraw(notices)
+            return []
         return [*self.notices.add(notices, self.pipeline.roster.sessions.values())]
 
     def _tree(self, cwd: str | None) -> WatchedTree:
