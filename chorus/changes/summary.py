@@ -11,7 +11,7 @@ from enum import Enum
 from chorus.changes.diff import hunks
 from chorus.model.action import Action
 from chorus.model.commits.commit_message import SUBJECT_LENGTH, shorten
-from chorus.model.commits.commit_subject import change_phrase, without_full_stop
+from chorus.model.commits.commit_subject import change_phrase
 from chorus.model.review_state import REVERT_TOOL
 from chorus.model.tools import COMMAND_KEY
 from chorus.text.sanitize import printable
@@ -77,11 +77,12 @@ def summarise(action: Action, files: Sequence[FileChange]) -> str:
 
 
 def first_words(lead_text: str | None) -> str | None:
-    """The first line that has a word in it, without its Markdown: what is done, if it says that."""
+    """What is done, by the first line that says it, without its Markdown; None if no line does."""
     for line in (lead_text or "").splitlines():
         text = _MARKDOWN.sub("", line.strip()).rstrip(" :")
-        if any(char.isalnum() for char in text):
-            return shorten(change_phrase(text) or without_full_stop(text))
+        phrase = change_phrase(text) if any(char.isalnum() for char in text) else None
+        if phrase is not None:
+            return shorten(phrase)
     return None
 
 

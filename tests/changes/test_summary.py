@@ -45,10 +45,26 @@ def test_the_summary_of_a_revert_keeps_the_code_it_quotes() -> None:
 
 @pytest.mark.parametrize(
     ("lead_text", "words"),
-    [(None, None), ("", None), ("...", None), ("\n## Now the tests\n", "Now the tests"), ("- `x`", "x")],
+    [
+        (None, None),
+        ("", None),
+        ("...", None),
+        ("\n## Add the tests\n", "Add the tests"),
+        ("- `x`", "x"),
+        ("Now the tests", None),
+        ("I see the problem.", None),
+        ("Found it!\n\nRound the total.", "Round the total"),
+    ],
 )
 def test_only_a_line_with_words_counts(lead_text: str | None, words: str | None) -> None:
     assert first_words(lead_text) == words
+
+
+def test_words_that_do_not_say_what_is_done_are_left_out() -> None:
+    chatter = action(lead_text="I see the problem now. The total is never rounded.")
+    changed = FileChange("src/app.py", ChangeKind.MODIFIED, 1, 1, "return round(total, 2)")
+    assert summarise(chatter, [changed]) == "Edit app.py: return round(total, 2)"
+    assert summarise(action("Bash", "Great! Now the tests.", command="make test"), []) == "Bash: make test"
 
 
 def test_without_the_assistants_words_the_tool_the_file_and_the_amount_are_named() -> None:

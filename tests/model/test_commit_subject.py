@@ -86,6 +86,12 @@ def test_a_subject_is_one_short_line(message: str) -> None:
         ("And import it there.", "Import it there"),
         ("I see the bug: x is None. Let me also guard y.", "Guard y"),
         ("Now quote.", None),
+        ("Found it.", None),
+        ("Looking at the code, the total is never rounded.", None),
+        ("You're right, my mistake.", None),
+        ("Right, that is it.", None),
+        ("Right-align the columns", "Right-align the columns"),
+        ("Got it. I'll round the total.", "Round the total"),
         ("Now the rest of it.", None),
     ],
 )

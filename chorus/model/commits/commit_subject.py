@@ -43,7 +43,9 @@ _CLAUSES = (
 _CHATTER = re.compile(
     r"(?:i (?:see|think|found|notice|understand|believe|need|should|will|can|now|also|'ll|'ve|am|have)\b"
     r"|i'(?:ll|ve|m|d)\b|let me\b|let's\b|now\b|next\b|first\b|finally\b|great\b|good\b|perfect\b|ok(?:ay)?\b"
-    r"|sure\b|yes\b|looks? like\b|the (?:problem|issue|bug|error|test|tests|file)\b|there (?:is|are)\b"
+    r"|sure\b|yes\b|excellent\b|nice\b|interesting\b|found\b|looking\b|got it\b|understood\b|of course\b"
+    r"|certainly\b|absolutely\b|alright\b|right[,.!]|looks? like\b"
+    r"|the (?:problem|issue|bug|error|test|tests|file)\b|there (?:is|are)\b"
     r"|this\b|that\b|it\b|here\b|done\b|we\b|you\b|actually\b|hmm\b|wait\b|so\b|and\b|but\b|oops\b|thanks\b)",
     re.IGNORECASE,
 )
