@@ -5,6 +5,7 @@ from textual.events import Key
 
 from chorus.panel.forms.help_screen import HelpScreen
 from chorus.panel.keys import ALL_KEYS, MOVE_KEYS
+from chorus.panel.widgets.line_pane import TextPane
 from chorus.panel.widgets.queue_rows import Scope, TurnRow
 from tests.panel.harness import PanelHarness, run_panel
 from tests.panel.scripted_watcher import ScriptedWatcher
@@ -297,17 +298,21 @@ async def test_help_shows_every_key_with_its_command(watcher: ScriptedWatcher) -
         assert not isinstance(ui.panel.screen, HelpScreen)
 
 
-@pytest.mark.parametrize("width", [30, 40, 62])
+@pytest.mark.parametrize("size", [(30, 120), (40, 120), (62, 120), (47, 35), (48, 35), (60, 20)])
 async def test_in_a_narrow_pane_the_help_is_wrapped_and_complete(
-    watcher: ScriptedWatcher, width: int
+    watcher: ScriptedWatcher, size: tuple[int, int]
 ) -> None:
-    async with run_panel(watcher, (width, 120)) as ui:
+    async with run_panel(watcher, size) as ui:
         await ui.press("question_mark")
         await ui.until(lambda: isinstance(ui.panel.screen, HelpScreen))
         await ui.settle()
         shown = ui.wrapped_text("keys").replace(" ", "")  # a long word may be broken
         for words in (*(key.help for key in ALL_KEYS), *(words for _, words in MOVE_KEYS)):
             assert words.replace(" ", "") in shown
+        pane = ui.panel.screen.query_one("#keys", TextPane)
+        rows = ["".join(text for text, _ in pieces).strip() for pieces, _ in pane.lines]
+        for row in rows[: pane.size.height]:
+            assert any(f" {row} " in line or not row for line in ui.lines()), row
 
 
 async def test_the_command_palette_runs_what_the_keys_do(watcher: ScriptedWatcher) -> None:

@@ -88,6 +88,8 @@ def test_reviewed_turns_are_found_except_the_newest() -> None:
     [
         ("Revert 7: A warmer word.", "app.py revert 7: A warmer word."),
         ("Redo 8: Revert 7: A warmer word.", "app.py redo 7: A warmer word."),
+        ("Revert part of 7: A warmer word.", "app.py revert part of 7: A warmer word."),
+        ("Redo 8: Revert part of 7: A warmer word.", "app.py redo part of 7: A warmer word."),
         ("Revert 9: Redo 8: Revert 7: A warmer word.", "app.py revert 7: A warmer word."),
         ("something newer", "app.py revert: something newer"),
     ],

@@ -15,7 +15,7 @@ from chorus.text.width import pad, wrap
 # A narrower screen has no column for the commands.
 MIN_COMMANDS_WIDTH = 114
 # The widths of the columns.
-KEY_WIDTH, MOVE_KEY_WIDTH, HELP_WIDTH = 8, 27, 66
+KEY_WIDTH, MOVE_KEY_WIDTH, HELP_WIDTH = 8, 27, 65
 # Text in a narrower column is put below its key.
 MIN_TEXT_WIDTH = 14
 
@@ -38,7 +38,7 @@ class HelpScreen(Form[None]):
 
     def on_resize(self, event: Resize) -> None:
         super().on_resize(event)
-        width = self.query_one("#keys", TextPane).size.width or event.size.width
+        width = self.query_one("#keys", TextPane).text_width
         self.show_text("keys", render_help(width, commands=event.size.width >= MIN_COMMANDS_WIDTH))
 
     def action_scroll(self, rows: int) -> None:

@@ -75,7 +75,7 @@ class DiffDocument:
         sign, sign_style = _SIGNS[line.kind]
         number = f"{line.old or '':>5}{line.new or '':>5} " if width >= MIN_NUMBERS_WIDTH else ""
         gutter: Pieces = [(number, "number"), (f"{sign} ", sign_style)]
-        return [*gutter, *self._render_code(index, offset)], _background(line)
+        return _fit([*gutter, *self._render_code(index, offset)], width), _background(line)
 
     def render_pair(self, index: int, width: int, offset: int) -> StyledLine:
         if index >= len(self.pairs()):
@@ -193,7 +193,7 @@ class DiffView(LinePane):
 
     def show(self, heading: RenderHeading, patch: Patch | None = None) -> None:
         self._render_heading = heading
-        self.heading = heading(self._width())
+        self.heading = heading(self.text_width)
         self.document = DiffDocument(patch or Patch(()))
         self.column_offset = 0
         self.cursor = 0
@@ -211,7 +211,7 @@ class DiffView(LinePane):
         self._draw_heading()
 
     def _draw_heading(self) -> None:
-        lines = self._render_heading(self._width())
+        lines = self._render_heading(self.text_width)
         if self.cursor >= len(self.heading):
             self.cursor += len(lines) - len(self.heading)
         self.heading = lines
@@ -219,14 +219,11 @@ class DiffView(LinePane):
         if self.has_focus:
             self.reveal(self.cursor)
 
-    def _width(self) -> int:
-        return self.size.width or self.app.size.width
-
     def line_count(self) -> int:
         return len(self.heading) + self.document.line_count(side_by_side=self.side_by_side)
 
     def line(self, index: int, width: int) -> StyledLine:
-        pieces, under = self._plain_line(index, width)
+        pieces, under = self._plain_line(index, self.text_width)
         return pieces, f"{under} cursor" if self.has_focus and index == self.cursor else under
 
     def _plain_line(self, index: int, width: int) -> StyledLine:
@@ -308,13 +305,16 @@ def _background(line: DiffLine) -> str:
 
 
 def _fit(pieces: Pieces, width: int) -> Pieces:
-    """Cut or fill the pieces to exactly `width` cells."""
+    """Fill the pieces to exactly `width` cells, or cut them, with a mark that says so."""
+    total = sum(cell_width(text) for text, _ in pieces)
+    if total <= width:
+        return [*pieces, (" " * (width - total), "")]
     fitted: Pieces = []
-    left = width
+    left = width - 1  # the last cell is for the mark
     for text, style in pieces:
         size = cell_width(text)
-        fitted.append((text, style) if size <= left else (pad(text, left), style))
-        left -= min(size, left)
-        if not left:
-            break
-    return [*fitted, (" " * left, "")]
+        if size > left:
+            return [*fitted, (pad(text, left + 1), style)]
+        fitted.append((text, style))
+        left -= size
+    return fitted

@@ -63,6 +63,11 @@ class LinePane(ScrollView, can_focus=True):
         self.active_palette = active_palette
         self._background_style = BackgroundStyle(self)
 
+    @property
+    def text_width(self) -> int:
+        """The columns beside the scroll bar, for which space is always reserved."""
+        return max((self.size.width or self.app.size.width) - self.styles.scrollbar_size_vertical, 1)
+
     def line_count(self) -> int:
         raise NotImplementedError
 
@@ -128,7 +133,7 @@ class TextPane(LinePane):
         return self.lines[index]
 
     def _wrap(self) -> None:
-        width = self.size.width or self.app.size.width
+        width = self.text_width
         self.lines = [(row, base) for pieces, base in self._unwrapped for row in wrap_pieces(pieces, width)]
         self.styles.height = len(self.lines)
         self.resize_lines()

@@ -36,7 +36,7 @@ MIN_PATH_WIDTH = 50
 MAX_FILE_WIDTH = 20
 MAX_PATH_WIDTH = 44
 # How the summary of a revert or redo begins.
-_REVERT_CHAIN = re.compile(r"(?:(?:Revert|Redo) \d+: )+")
+_REVERT_CHAIN = re.compile(r"(?:(?:Revert|Redo) (?:part of )?\d+: )+")
 MAX_TOOL_WIDTH = 9
 
 
@@ -301,11 +301,11 @@ def _render_subject(
 
 
 def _render_revert(summary: str) -> str:
-    """Return `revert 7` for `Revert 7: …`, and `redo 7` for `Redo 8: Revert 7: …`."""
+    """Return `revert 7` for `Revert 7: …`, and `redo part of 7` for `Redo 8: Revert part of 7: …`."""
     chain = _REVERT_CHAIN.match(summary)
-    numbers = re.findall(r"\d+", chain[0]) if chain else []
-    verb = "revert" if len(numbers) % 2 or not numbers else "redo"
-    return f"{verb} {numbers[-1]}" if numbers else verb
+    names = re.findall(r"(?:part of )?\d+", chain[0]) if chain else []
+    verb = "revert" if len(names) % 2 or not names else "redo"
+    return f"{verb} {names[-1]}" if names else verb
 
 
 def _render_notes(notes: Sequence[NoteInfo]) -> Pieces:
