@@ -257,7 +257,7 @@ def test_an_undo_without_a_notice_withdraws_the_one_that_waits(queue: NoticeQueu
     assert queue.take(A) is None
 
 
-def test_saved_notices_are_read_also_from_an_earlier_version(tmp_path: Path, queue: NoticeQueue) -> None:
+def test_saved_notices_are_read_again(tmp_path: Path, queue: NoticeQueue) -> None:
     queue.add([REVERTED, NOTICE], [])
     later = NoticeQueue(tmp_path / "notices.json", AGENT.events, queue._spool)
     later.load()
