@@ -65,6 +65,9 @@ def test_calls_are_recorded_once_each_and_a_revert_reaches_the_model(watched: Wa
     (session,) = watched.chorus("status")["sessions"]
     assert "mod" in session["sources"]
     assert "hook" not in session["sources"]
+    wait_for(
+        lambda: watched.chorus("status")["sessions"][0]["cost_usd"], what="the cost of the turn", seconds=20
+    )
 
     last = watched.actions()[-1]
     assert watched.chorus("revert", str(last["n"]))["notified"] == [session["id"]]

@@ -339,6 +339,12 @@ export function register(on) {
     return next(e)
   })
 
+  // What the session has cost so far, once after each turn. The result of a headless client says the same.
+  on("session.measure", async ($, e, next) => {
+    if (socket && isInteractive) void send($, { event: "measure", cost: e.cost, context: e.context })
+    return next(e)
+  })
+
   // One line above the input box. Without a watcher, or with nothing to review, there is none.
   on("ui.render", { component: "AbovePrompt" }, async ($, e, next) => {
     if (!open || e.surface !== "terminal" || e.props.hasSurvey) return next(e)

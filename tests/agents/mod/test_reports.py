@@ -9,8 +9,9 @@ import pytest
 from chorus.agents import load_agent
 from chorus.agents.claude_code.mod.reports import WAIT_SECONDS, read_report
 from chorus.agents.interface import Source
-from chorus.model.outcomes import ActionClosed, CallOpened
+from chorus.model.outcomes import ActionClosed, CallOpened, TurnReported
 from chorus.model.tools import FREQUENT_TOOLS
+from chorus.model.turn import TurnTable
 
 SESSION = {"session_id": "s1", "transcript_path": "/t.jsonl", "cwd": "/p"}
 CALL = {"session": SESSION, "tool": "Edit", "input": {"file_path": "/p/a"}, "call": "toolu_1", "agent": None}
@@ -50,6 +51,35 @@ def test_a_call_is_reported_before_and_after(end: dict[str, Any], status: str) -
     assert [type(o) for o in opened if isinstance(o, CallOpened)] == [CallOpened]
     (action,) = [o.action for o in closed if isinstance(o, ActionClosed)]
     assert (action.id, action.status, action.session) == ("toolu_1", status, "s1")
+
+
+def test_what_an_interactive_session_costs_is_counted_by_turn() -> None:
+    outcomes, turns = load_agent().events.read_outcomes(), TurnTable()
+
+    def tell(value: dict[str, Any] | None) -> None:
+        assert value is not None
+        for outcome in outcomes.feed_value(value, source=Source.MOD):
+            turns.feed(outcome, time="2026-01-01T00:00:00Z")
+
+    for prompt, total in (("p1", 0.25), ("p2", 0.75)):
+        session = {**SESSION, "prompt_id": prompt}
+        tell({**session, "hook_event_name": "UserPromptSubmit", "prompt": f"message {prompt}"})
+        tell({**session, "hook_event_name": "Stop", "last_assistant_message": "Done."})
+        measured = {"cost": {"usd": total}, "context": {"tokens": 12, "window": 200_000}}
+        tell(read_report({"event": "measure", "session": session, **measured}))
+    records = [record.as_json() for record in turns.all()]
+    assert [(record["cost_usd"], record["window"]) for record in records] == [(0.25, 200_000), (0.5, 200_000)]
+    assert [record["state"] for record in records] == ["done", "done"]
+
+
+def test_a_measure_that_says_nothing_changes_nothing() -> None:
+    outcomes = load_agent().events.read_outcomes()
+    value = read_report({"event": "measure", "session": SESSION, "cost": "free", "context": None})
+    assert value is not None
+    (reported,) = [
+        one for one in outcomes.feed_value(value, source=Source.MOD) if isinstance(one, TurnReported)
+    ]
+    assert (reported.turn, reported.total_cost, reported.window) == (None, None, None)
 
 
 def test_the_module_agrees_with_the_tables_here() -> None:

@@ -8,6 +8,8 @@ from chorus.agents.claude_code.events.base import (
     JsonObject,
     Known,
     LooseFlag,
+    LooseFloat,
+    LooseNumber,
     LooseObject,
     LooseText,
     Model,
@@ -127,6 +129,13 @@ class Stop(Hook):
 
     answer: LooseText = Field(None, validation_alias="last_assistant_message")
     error: Any = None
+
+
+class SessionMeasured(Hook):
+    """What the session has cost so far, and how much the model's context takes. Only the mod reports it."""
+
+    cost: LooseFloat = Field(None, validation_alias=AliasPath("cost", "usd"))
+    window: LooseNumber = Field(None, validation_alias=AliasPath("context", "window"))
 
 
 class SubagentStop(Hook):

@@ -174,6 +174,7 @@ _BY_HOOK = _table(
         "Stop": hook.Stop,
         "StopFailure": hook.Stop,
         "SubagentStop": hook.SubagentStop,
+        "SessionMeasured": hook.SessionMeasured,
         "MessageDisplay": hook.MessageDisplay,
     },
     names.HOOKS,

@@ -1,7 +1,8 @@
 """Reports of the mod, as the hook events that say the same.
 
 The mod reports calls that hooks do not see, because they fail before any hook runs, and it knows the id of
-the call that a permission request is about.
+the call that a permission request is about. What a session has cost is known to no hook: it has a name of
+our own.
 """
 
 from collections.abc import Mapping
@@ -18,8 +19,11 @@ def read_report(report: Mapping[str, Any]) -> dict[str, Any] | None:
         hook = report.get("hook")
         return dict(hook) if isinstance(hook, dict) else None
     session = report.get("session")
-    if kind not in ("before", "after") or not isinstance(session, dict):
+    if kind not in ("before", "after", "measure") or not isinstance(session, dict):
         return None
+    if kind == "measure":
+        measured = {"cost": report.get("cost"), "context": report.get("context")}
+        return {**session, **measured, "hook_event_name": "SessionMeasured"}
     call = {
         **session,
         "cwd": report.get("cwd") or session.get("cwd"),

@@ -156,6 +156,15 @@ def on_stop(state: PairingState, event: hook.Stop, context: EventContext) -> lis
     return [*outcomes, TurnEnded(session.id, turn_id)]
 
 
+def on_session_measured(
+    state: PairingState, event: hook.SessionMeasured, context: EventContext
+) -> list[Outcome]:
+    turns = context.session.turns
+    turn = turns.of_prompt(event.prompt) if event.prompt else turns.current
+    turn_id = turn.id if turn else None
+    return [TurnReported(context.session.id, turn_id, total_cost=event.cost, window=event.window)]
+
+
 def on_subagent_stop(state: PairingState, event: hook.SubagentStop, context: EventContext) -> list[Outcome]:
     return state.end_calls(context, agent=event.agent) if event.agent else []
 
@@ -206,4 +215,5 @@ HANDLERS: Handlers = {
     hook.SessionEnd: on_session_end,
     hook.Stop: on_stop,
     hook.SubagentStop: on_subagent_stop,
+    hook.SessionMeasured: on_session_measured,
 }
