@@ -88,8 +88,7 @@ def prepare_revert(
     step: Callable[[], None] = lambda: None,
 ) -> PreparedRevert:
     """Plan the revert of the selected actions. `step` is called before each comparison of a file."""
-    targets = select_changes(recorder, selection)
-    step()
+    targets = select_changes(recorder, selection, step)
     if not selection.hunks:
         _refuse_part_of_group(recorder, selection, targets)
     scope = _scope(recorder, targets, selection)
@@ -153,12 +152,15 @@ def keep(recorder: Recorder, selection: Selection, *, undo: bool = False) -> Kee
     return {"kept": [] if undo else numbers, "reopened": numbers if undo else []}
 
 
-def select_changes(recorder: Recorder, selection: Selection) -> list[TimelineCommit]:
-    """The selected actions that changed something and are not reverted."""
+def select_changes(
+    recorder: Recorder, selection: Selection, step: Callable[[], None] = lambda: None
+) -> list[TimelineCommit]:
+    """The selected actions that changed something and are not reverted. `step` is called before each."""
     entries = recorder.entries()
     reverted = recorder.log.reverted
     found: dict[str, TimelineCommit] = {}
     for entry in _select(entries, selection):
+        step()
         recorded = recorder.timeline.find_action(entry.within or entry.id or "")
         if recorded is None:
             if selection.actions:

@@ -3,6 +3,9 @@
 import pytest
 
 from chorus.history.recorder import Recorder
+from chorus.history.timeline.record_list import RecordList
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.review.operations import Selection, prepare_revert
 from chorus.review.revert import plan as planning
 from chorus.review.revert.file_content import revert_change
 from chorus.review.revert.plan import RevertConflict, plan_revert
@@ -44,3 +47,54 @@ def test_a_path_of_thousands_of_parts_is_outside(repo: UserRepo) -> None:
         locate = recorder.workspace.work_tree.locate
         assert locate(f"{repo.path}/{'a/' * (MAX_PARTS + 1)}f") is None
         assert locate(f"{repo.path}/{'a/' * 100}f") == f"{'a/' * 100}f"
+
+
+def test_each_dependent_is_searched_from_the_change_before_it(repo: UserRepo, agent: Agent) -> None:
+    """Not from the file's first change each time: that would be quadratic."""
+    rows = [f"row {number}" for number in range(400)]
+    repo.write("rows.txt", "\n".join(rows).encode())
+    first = None
+    for number in range(120):
+        rows[0 if number % 10 == 0 else number + 20] += " x"
+        entry = agent.edit("rows.txt", "\n".join(rows).encode())
+        first = first or entry
+    timeline, read = agent.recorder.timeline, 0
+
+    class Counting(RecordList):
+        def _at(self, position: int) -> TimelineCommit:
+            nonlocal read
+            read += 1
+            return super()._at(position)
+
+    agent.recorder.entries()
+    counting = Counting()
+    for record in timeline.records:
+        counting.append(record)
+    timeline.records = counting
+    assert first is not None
+    done = prepare_revert(agent.recorder, Selection([str(first.n)]), with_dependents=True).result
+    assert len(done["reverted"]) == 12
+    assert read < 6 * 120
+
+
+def test_selecting_a_lane_can_be_interrupted_at_each_action(repo: UserRepo, agent: Agent) -> None:
+    for number in range(20):
+        agent.edit("a.txt", b"%d\n" % number)
+    lane = str(agent.recorder.lanes.all()[0].name)
+    agent.recorder.entries()
+    found = 0
+    find_action = agent.recorder.timeline.find_action
+
+    def count(name: str) -> TimelineCommit | None:
+        nonlocal found
+        found += 1
+        return find_action(name)
+
+    agent.recorder.timeline.find_action = count  # type: ignore[method-assign]
+    with pytest.raises(TimeoutError):
+        prepare_revert(agent.recorder, Selection(lane=lane), step=_raise_timeout)
+    assert found == 0
+
+
+def _raise_timeout() -> None:
+    raise TimeoutError

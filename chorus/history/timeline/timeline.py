@@ -6,7 +6,7 @@ commit or path. Never looks at the work tree.
 """
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from chorus.history.records import Edit, Record, is_agents, parse_record, render_record, without_unlisted
@@ -120,6 +120,11 @@ class Timeline:
     def touching(self, path: RepoPath) -> Iterator[TimelineCommit]:
         """The records that changed `path`, newest first."""
         return (self.records[position] for position in reversed(self._touched.get(path, NOWHERE)))
+
+    def touching_after(self, path: RepoPath, position: int) -> Iterator[TimelineCommit]:
+        """The records after this position that changed `path`, oldest first, each read when it is needed."""
+        touched = self._touched.get(path, NOWHERE)
+        return (self.records[touched[at]] for at in range(bisect_right(touched, position), len(touched)))
 
     def count_touching(self, path: RepoPath, before: TimelineCommit | None = None) -> int:
         """The number of records that changed `path`, before the given one if there is one."""

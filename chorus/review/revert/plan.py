@@ -195,15 +195,11 @@ def _find_blocking(
     position = recorder.timeline.position(recorded)
     positions = _positions(recorder, path, None, step)
     reverted = {target.oid for target in targets}
-    touching: list[TimelineCommit] = []
-    for record in recorder.timeline.touching(path):
+    for later in recorder.timeline.touching_after(path, position):
         step()
-        touching.append(record)
-    for later in reversed(touching):
-        if recorder.timeline.position(later) <= position or later.oid in reverted:
+        if later.oid in reverted:
             continue
         after = next(edit.after for edit in recorder.timeline.edits(later) if edit.path == path)
-        step()
         stored = read_stored(recorder, after)
         if isinstance(revert_change(*contents, stored, positions), ContentConflict):
             number = later.record.number if later.record.kind is RecordKind.ACTION else None
