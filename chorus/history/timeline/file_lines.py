@@ -4,7 +4,7 @@ Read only if a merge cannot tell two lines apart, which is rare. Never writes.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
@@ -67,7 +67,7 @@ class FileLines:
         `before`: only what was recorded before this.
         """
         count = self._timeline.count_touching(path, before)
-        start = max(0, count - MAX_VERSIONS) // VERSIONS_STEP * VERSIONS_STEP
+        start = self._first_version(count)
         known = self._recorded.pop(path, None)
         if known is None or known.start != start or known.first != self._timeline.records[0].oid:
             known = _Recorded(self._timeline.records[0].oid, start)
@@ -76,9 +76,26 @@ class FileLines:
         self._recorded[path] = known
         if len(self._recorded) > MAX_FILES:
             self._recorded.popitem(last=False)
-        edits = known.edits[: count - start]
+        return self._join(path, known.edits[: count - start], self._committed_tree())
+
+    def versions_of(self, paths: Collection[RepoPath]) -> dict[RepoPath, Versions]:
+        """The versions of many files. Each record is read once, in order, however many files there are."""
+        starts = {path: self._first_version(self._timeline.count_touching(path)) for path in paths}
+        edits: dict[RepoPath, list[Edit]] = {path: [] for path in paths}
+        for recorded, touched in self._timeline.touching_any(starts):
+            for edit in self._timeline.edits(recorded):
+                if edit.path in touched:
+                    edits[edit.path].append(edit)
+        tree = self._committed_tree()
+        return {path: self._join(path, found, tree) for path, found in edits.items()}
+
+    @staticmethod
+    def _first_version(count: int) -> int:
+        return max(0, count - MAX_VERSIONS) // VERSIONS_STEP * VERSIONS_STEP
+
+    def _join(self, path: RepoPath, edits: Sequence[Edit], committed: Oid | None) -> Versions:
         first = [edit.before for edit in edits[:1]]
-        return (*self._committed(path), *first, *(edit.after for edit in edits))
+        return (*self._in_tree(committed, path), *first, *(edit.after for edit in edits))
 
     def _at_edit(self, edit: Edit, recorded: TimelineCommit | None) -> Mapping[bytes, int]:
         versions = self.versions(edit.path, recorded)
@@ -86,13 +103,16 @@ class FileLines:
         start = () if versions and versions[-1] == edit.before else (edit.before,)
         return self._follower.positions(edit.path, (*versions, *start, edit.after))
 
-    def _committed(self, path: RepoPath) -> Versions:
-        """The file in the commit that was checked out when the timeline began."""
+    def _committed_tree(self) -> Oid | None:
+        """The tree of the commit that was checked out when the timeline began."""
         head = self._timeline.records[0].record.head
         commit = None if head == NOTHING else parse_head(head).oid
         if commit is None or not self._workspace.store.has(commit):
-            return ()
-        found = self._workspace.trees.lookup(self._workspace.store.read_commit(commit).tree, path)
+            return None
+        return self._workspace.store.read_commit(commit).tree
+
+    def _in_tree(self, tree: Oid | None, path: RepoPath) -> Versions:
+        found = None if tree is None else self._workspace.trees.lookup(tree, path)
         return () if found is None or found.is_tree else (found,)
 
 

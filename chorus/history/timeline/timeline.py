@@ -7,7 +7,7 @@ commit or path. Never looks at the work tree.
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from chorus.history.records import Edit, Record, is_agents, parse_record, render_record, without_unlisted
 from chorus.history.timeline.position_index import PositionIndex
@@ -125,6 +125,18 @@ class Timeline:
         """The records after this position that changed `path`, oldest first, each read when it is needed."""
         touched = self._touched.get(path, NOWHERE)
         return (self.records[touched[at]] for at in range(bisect_right(touched, position), len(touched)))
+
+    def touching_any(self, starts: Mapping[RepoPath, int]) -> Iterator[tuple[TimelineCommit, set[RepoPath]]]:
+        """The records that changed one of these paths, oldest first, and which of them each changed.
+
+        Of each path without the given number of oldest ones.
+        """
+        paths: dict[int, set[RepoPath]] = {}
+        for path, start in starts.items():
+            for position in self._touched.get(path, NOWHERE)[start:]:
+                paths.setdefault(position, set()).add(path)
+        for position in sorted(paths):
+            yield self.records[position], paths[position]
 
     def count_touching(self, path: RepoPath, before: TimelineCommit | None = None) -> int:
         """The number of records that changed `path`, before the given one if there is one."""

@@ -112,7 +112,7 @@ def plan_landing(recorder: Recorder, request: LandingRequest) -> LandingPlan:
         fixup=fixup,
         part=part,
         settings=read_preferences().landing,
-        versions={path: recorder.lanes.lines.versions(path) for entry in chosen for path in entry.paths},
+        versions=recorder.lanes.lines.versions_of({path for entry in chosen for path in entry.paths}),
     )
 
 

@@ -1,12 +1,14 @@
 """Where the lines of a file are, from its versions on the timeline."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from chorus.history.recorder import Recorder
+from chorus.history.records import Edit
 from chorus.history.timeline import file_lines
-from chorus.model.ids import RepoPath
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.model.ids import Oid, RepoPath
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
@@ -134,3 +136,27 @@ def test_the_first_version_is_that_of_the_commit_the_timeline_began_at(
     Agent(repo, recorder).edit(PATH, b"a\nB\nC\n")
     first, *_ = recorder.lanes.lines.versions(PATH)
     assert recorder.workspace.read(first) == b"a\nb\nc\n"
+
+
+def test_the_versions_of_many_files_are_found_in_one_pass(
+    repo: UserRepo, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_lines, "MAX_VERSIONS", 4)
+    monkeypatch.setattr(file_lines, "VERSIONS_STEP", 2)
+    agent = Agent(repo, recorder)
+    names = [RepoPath(name) for name in (PATH, "app.py", "new.txt", "never.txt")]
+    for number in range(9):
+        for name in names[: 1 + number % 3]:
+            agent.edit(name, b"a\n%d\nc\n" % number)
+    lines, timeline = recorder.lanes.lines, recorder.timeline
+    expected = {name: lines.versions(name) for name in names}
+    read: list[Oid] = []
+    edits = timeline.edits
+
+    def count(recorded: TimelineCommit) -> Sequence[Edit]:
+        read.append(recorded.oid)
+        return edits(recorded)
+
+    monkeypatch.setattr(timeline, "edits", count)
+    assert lines.versions_of(names) == expected
+    assert 0 < len(read) == len(set(read)) <= len(timeline.records)
