@@ -13,6 +13,7 @@ from chorus.model.api.json_api import GcJson
 from chorus.model.lane_name import LANE_REFS, branch_name
 from chorus.output import print_json, print_out
 from chorus.store.maintenance.removal import (
+    clear_the_way,
     detach,
     find_complete_lanes,
     is_store_missing,
@@ -64,10 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     home = find_home(Path.cwd())  # raises the usual error outside a work tree
     repository = Repository.open(Path.cwd())
-    if args.all:
-        for directory in (repository.shared_dir, repository.shared_dir / "objects"):
-            if directory.is_file():
-                directory.unlink()
+    broken = clear_the_way(repository) if args.all else []
     missing = is_store_missing(repository)
     if not repository.shared_dir.exists() and not missing:
         raise NotFound("Chorus has not been used in this repository")
@@ -77,6 +75,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         with ObjectStore(repository) as store:
             done = remove_chorus(repository, store) if args.all else compact(repository, store)
     if args.all:
+        done["lost"] = sorted({*done.get("lost", ()), *map(branch_name, broken)})
         forget(home)
     if args.json:
         print_json(done)

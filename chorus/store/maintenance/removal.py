@@ -8,17 +8,21 @@ configuration are not touched.
 
 import shutil
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode
 from chorus.model.lane_name import LANE_REFS, branch_name
 from chorus.store.lock_file import LockFile
+from chorus.store.loose_refs import BrokenRef, read_loose
 from chorus.store.maintenance.side_store import lock_store, pack_into
 from chorus.store.maintenance.sweep import StoreBusy, needed_by_user, refresh_commit_graph, stored_in
 from chorus.store.objects.object_store import ALTERNATE_LINE, ObjectStore, read_alternates
 from chorus.store.refs import OWN_PREFIXES
 from chorus.store.repository import Repository
 
+# Files of the recorder, beside locks and logs.
+OWN_FILES = ("pending", "index", "index.tree", "last-number")
 # Fails if an object that a ref reaches is missing.
 CHECK_REACHABLE = ("rev-list", "--objects", "--quiet")
 
@@ -46,6 +50,44 @@ def detach(repository: Repository, store: ObjectStore, keep: Collection[str] = (
         refresh_commit_graph(repository)
         remove_files(repository)
         return copied
+
+
+def clear_the_way(repository: Repository) -> list[str]:
+    """Remove what is in the place of Chorus's own files and cannot be one of them.
+
+    Returns the names of the refs among them, which held no object id.
+    """
+    for path in (repository.shared_dir, repository.shared_dir / "objects"):
+        if not is_directory(path):
+            path.unlink(missing_ok=True)
+    # Locks, marks and the like, and git's list of object directories.
+    for path in repository.shared_dir.glob("*"):
+        if path.name.endswith((".lock", ".jsonl")) or path.name in OWN_FILES:
+            with suppress(OSError):
+                path.rmdir()
+    with suppress(OSError):
+        _alternates(repository).rmdir()
+    return _remove_broken_refs(repository)
+
+
+def is_directory(path: Path) -> bool:
+    """Whether it is a directory, or a link to one; a link to itself is not."""
+    try:
+        return path.is_dir()
+    except (OSError, RuntimeError):
+        return False
+
+
+def _remove_broken_refs(repository: Repository) -> list[str]:
+    removed: list[str] = []
+    for prefix in OWN_PREFIXES:
+        for path in sorted((repository.common_dir / prefix).rglob("*")):
+            try:
+                read_loose(str(path))
+            except BrokenRef:
+                path.unlink()
+                removed.append(path.relative_to(repository.common_dir).as_posix())
+    return removed
 
 
 def is_store_missing(repository: Repository) -> bool:
@@ -108,7 +150,11 @@ def remove_alternate(path: Path) -> None:
 def remove_files(repository: Repository) -> None:
     common = repository.common_dir
     for git_dir in (common, *(common / "worktrees").glob("*")):
-        shutil.rmtree(git_dir / "chorus", ignore_errors=True)
+        own = git_dir / "chorus"
+        if own.is_symlink():
+            own.unlink()  # what it leads to is not ours to remove
+        else:
+            shutil.rmtree(own, ignore_errors=True)
 
 
 def _alternates(repository: Repository) -> Path:

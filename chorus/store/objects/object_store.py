@@ -139,7 +139,7 @@ def attach(main_directory: Path) -> None:
 def read_alternates(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         return b""
 
 

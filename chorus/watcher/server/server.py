@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -182,11 +183,22 @@ class Server:
             reply["error"] = render_error(error)
         except Exception as error:
             log.exception("a request failed")
-            message = f"{type(error).__name__}: {error}"
-            hint = f"This is a bug; see the watcher's log for details: {self._home.log}"
-            reply["error"] = {"message": message, "hint": hint, "exit_code": ExitCode.BUG}
+            reply["error"] = self._describe_failure(error)
         writer.write(encode_quickly(reply))
         await writer.drain()
+
+    def _describe_failure(self, error: Exception) -> dict[str, object]:
+        """An unexpected error: a bug, unless something else is in the place of one of Chorus's own files."""
+        path = error.filename if isinstance(error, IsADirectoryError | NotADirectoryError) else None
+        if isinstance(path, str) and Path(path).is_relative_to(self._home.root):
+            place = self._home.root / Path(path).relative_to(self._home.root).parts[0]
+            kind = "directory" if isinstance(error, IsADirectoryError) else "file"
+            message = f"{place} was replaced: a {kind} is in its place, or inside it"
+            hint = "Move it away and try again, or remove Chorus with `chorus gc --all`."
+            return {"message": message, "hint": hint, "exit_code": ExitCode.SYSTEM_ERROR}
+        message = f"{type(error).__name__}: {error}"
+        hint = f"This is a bug; see the watcher's log for details: {self._home.log}"
+        return {"message": message, "hint": hint, "exit_code": ExitCode.BUG}
 
 
 def loads_quickly(line: bytes) -> Any:  # noqa: ANN401  whatever the line holds
