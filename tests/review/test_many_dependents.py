@@ -77,7 +77,9 @@ def test_each_dependent_is_searched_from_the_change_before_it(repo: UserRepo, ag
     assert read < 6 * 120
 
 
-def test_selecting_a_lane_can_be_interrupted_at_each_action(repo: UserRepo, agent: Agent) -> None:
+def test_selecting_a_lane_can_be_interrupted_at_each_action(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(20):
         agent.edit("a.txt", b"%d\n" % number)
     lane = str(agent.recorder.lanes.all()[0].name)
@@ -90,7 +92,7 @@ def test_selecting_a_lane_can_be_interrupted_at_each_action(repo: UserRepo, agen
         found += 1
         return find_action(name)
 
-    agent.recorder.timeline.find_action = count  # type: ignore[method-assign]
+    monkeypatch.setattr(agent.recorder.timeline, "find_action", count)
     with pytest.raises(TimeoutError):
         prepare_revert(agent.recorder, Selection(lane=lane), step=_raise_timeout)
     assert found == 0
