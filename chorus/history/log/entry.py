@@ -178,6 +178,7 @@ def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_actio
 
 def entry_json(entry: LogEntry, worktree: str) -> "LogEntryJson":
     """The JSON form of an entry. `worktree`: the name of its work tree."""
+    added, removed = entry.lines or (None, None)
     return {
         "n": entry.n,
         "id": entry.id,
@@ -194,8 +195,8 @@ def entry_json(entry: LogEntry, worktree: str) -> "LogEntryJson":
         "summary": entry.summary,
         "source": entry.source,
         "time": entry.time or datetime.fromtimestamp(entry.seconds, UTC).isoformat(),
-        "added": entry.lines[0] if entry.lines else None,
-        "removed": entry.lines[1] if entry.lines else None,
+        "added": added,
+        "removed": removed,
         "message": entry.message,
         "landed": bool(entry.landed),
         "reverts": list(entry.reverts),
@@ -203,16 +204,14 @@ def entry_json(entry: LogEntry, worktree: str) -> "LogEntryJson":
         "within": entry.within,
         "reason": entry.reason,
         "skipped": list(entry.skipped),
-        "undone": undone_json(entry.undone),
+        "undone": undone_json(entry.undone) if entry.undone else None,
         "worktree": worktree,
-        "context": [context_json(text) for text in entry.context],
+        "context": [context_json(text) for text in entry.context] if entry.context else [],
         "command": entry.command,
     }
 
 
-def undone_json(undone: Undone | None) -> "UndoneJson | None":
-    if undone is None:
-        return None
+def undone_json(undone: Undone) -> "UndoneJson":
     return {"by": undone.by, "whole": undone.whole, "lines": undone.gone, "of": undone.of}
 
 

@@ -47,8 +47,9 @@ def select_entries(
         turns = _find_turns(newest, wanted.turns)
     entries = newest if wanted.before is None else _skip_to(newest, wanted.before)
     root = locate(wanted.path) if wanted.path is not None else None
-    matches = _compile(wanted, turns, root, changes_path)
-    return list(islice(filter(matches, entries), wanted.limit))[::-1]
+    for test in _tests(wanted, turns, root, changes_path):
+        entries = filter(test, entries)
+    return list(islice(entries, wanted.limit))[::-1]
 
 
 def _find_turns(entries: Sequence[LogEntry], names: Iterable[str]) -> set[TurnId]:
@@ -81,10 +82,10 @@ def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
     yield from unnumbered
 
 
-def _compile(
+def _tests(
     wanted: LogFilter, turns: Collection[TurnId], root: RepoPath | None, changes_path: ChangesPath
-) -> Callable[[LogEntry], bool]:
-    """Combine the filter's conditions into one test for an entry."""
+) -> list[Callable[[LogEntry], bool]]:
+    """The filter's conditions, each as a test for an entry."""
     tests: list[Callable[[LogEntry], bool]] = []
     if not (wanted.outside or wanted.status == "outside"):
         tests.append(lambda entry: entry.status != "outside")
@@ -105,7 +106,7 @@ def _compile(
         tests.append(lambda entry: entry.status == wanted.status)
     if wanted.open:
         tests.append(lambda entry: entry.open)
-    return lambda entry: all(test(entry) for test in tests)
+    return tests
 
 
 def _touches(entry: LogEntry, root: RepoPath, changes_path: ChangesPath) -> bool:

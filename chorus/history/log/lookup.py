@@ -18,8 +18,9 @@ class NoSuchAction(NotFound):
 
 def find_entry(entries: Sequence[LogEntry], name: str) -> LogEntry:
     """The action with that number, tool_use id or (abbreviated) lane commit."""
+    is_number = name.isdigit()
     for entry in entries:
-        if name in (str(entry.n), entry.id):
+        if entry.id == name or (is_number and str(entry.n) == name):
             return entry
     if len(name) >= MIN_OID_LENGTH:
         found = [
