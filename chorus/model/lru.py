@@ -15,8 +15,7 @@ class LruDict(OrderedDict[Key, Value]):
     __slots__ = ("_max_size",)
 
     def __init__(self, max_size: int) -> None:
-        super().__init__()
-        self._max_size = max_size
+        self._max_size = max_size  # `super()` has nothing to do without entries
 
     def __setitem__(self, key: Key, value: Value) -> None:
         size = len(self)

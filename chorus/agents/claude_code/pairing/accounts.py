@@ -36,26 +36,20 @@ _STREAM = Source.STREAM
 # How the client says that the user interrupted a turn.
 _INTERRUPTED = "aborted"
 INTERRUPTED = "interrupted"
-# The fields of `Tokens` in a list by model.
+# The fields of `Tokens` in a message or result, and in a list by model.
+_TOKEN_NAMES = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _CAMEL_TOKEN_NAMES = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
 
 def read_tokens(usage: Mapping[str, Any]) -> Tokens:
     """Read how many tokens were used, in either spelling of the fields; a missing field counts as 0."""
     get = usage.get
-    if "inputTokens" in usage:
-        found = [get(name) for name in _CAMEL_TOKEN_NAMES]
-    else:
-        found = [
-            get("input_tokens"),
-            get("output_tokens"),
-            get("cache_read_input_tokens"),
-            get("cache_creation_input_tokens"),
-        ]
-    read, written, cached, stored = found
+    read, written = get("input_tokens"), get("output_tokens")
+    cached, stored = get("cache_read_input_tokens"), get("cache_creation_input_tokens")
     if type(read) is type(written) is type(cached) is type(stored) is int:
         return Tokens(read, written, cached, stored)
-    return Tokens(*[number if type(number) is int else 0 for number in found])
+    names = _CAMEL_TOKEN_NAMES if "inputTokens" in usage else _TOKEN_NAMES
+    return Tokens(*[number if type(number := get(name)) is int else 0 for name in names])
 
 
 def describe_error(error: object) -> str:
@@ -92,16 +86,14 @@ def describe_client(
 
 def count_answer(state: PairingState, event: Assistant, context: EventContext) -> ModelAnswered | None:
     """Return the tokens of a message of the model, once per message and source."""
-    session, message = context.session, event.message_id
-    if event.usage is None or message is None or event.model == _CLIENT_MODEL:
+    message, model, usage = event.message_id, event.model, event.usage
+    if usage is None or message is None or model == _CLIENT_MODEL:
         return None
-    if not state.counted.add((session, context.source, message)):
+    is_new, turn = state.add_answer(event, context, message)
+    if not is_new:
         return None
-    turn = state.turn_of(event, session)
-    if context.agent is None:
-        turn = state.join_answer(session, context.source, message, turn)
     return ModelAnswered(
-        session.id, turn.id if turn else None, context.agent, message, event.model, read_tokens(event.usage)
+        context.session.id, turn.id if turn else None, context.agent, message, model, read_tokens(usage)
     )
 
 
@@ -133,23 +125,25 @@ def on_partial(state: PairingState, event: Partial, context: EventContext) -> li
 
 
 def report_result(
-    event: Result, context: EventContext, turn: Turn | None, last_text: str | None
+    event: Result, context: EventContext, turn: Turn | None, before: list[Turn]
 ) -> TurnReported:
-    """Return how a turn ended, from its result. If that has no text, `last_text` is the answer."""
+    """Return how a turn ended, from its result. Those in `before` end with it.
+
+    If the result has no text, the agent's last one is the answer.
+    """
     tokens = read_tokens(event.usage) if event.usage is not None else None
     if tokens is None and (event.input_tokens is not None or event.output_tokens is not None):
         tokens = Tokens(event.input_tokens or 0, event.output_tokens or 0)
-    answer = event.result if isinstance(event.result, str) else last_text
+    answer = event.result if isinstance(event.result, str) else context.lead_text.text
     error = _describe_failure(event)
     reason = event.terminal_reason or event.stop_reason or event.subtype or "completed"
     # Largest context among the models: that of the main agent.
     windows = _numbers(event.by_model, "contextWindow") if event.by_model else ()
     costs = _numbers(event.by_model_since, "costUSD") if event.by_model_since else ()
-    before = context.session.turns.ended_before(turn)
     return TurnReported(
         context.session.id, _id(turn), answer if error is None else None, error, reason, tokens,
         float(sum(costs)) if costs else None, event.cost, event.duration_ms, event.api_ms, event.steps,
-        int(max(windows)) if windows else None, tuple(one.id for one in before),
+        int(max(windows)) if windows else None, tuple([one.id for one in before]),
     )  # fmt: skip
 
 

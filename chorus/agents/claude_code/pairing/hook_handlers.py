@@ -8,7 +8,7 @@ from chorus.agents.claude_code.pairing.accounts import describe_client, describe
 from chorus.agents.claude_code.pairing.calls import CallUpdate
 from chorus.agents.claude_code.pairing.control_handlers import open_form, read_suggestions
 from chorus.agents.claude_code.pairing.evidence import Evidence, read_batched, read_failure, read_result
-from chorus.agents.claude_code.pairing.message_handlers import end_turns_before, on_task_end_text
+from chorus.agents.claude_code.pairing.message_handlers import end_turns, on_task_end_text
 from chorus.agents.claude_code.pairing.sessions import EventContext, SessionContext
 from chorus.agents.claude_code.pairing.state import Handlers, PairingState, ShownCall
 from chorus.agents.claude_code.pairing.turns import Turn
@@ -149,7 +149,7 @@ def on_stop(state: PairingState, event: hook.Stop, context: EventContext) -> lis
     turn_id = turn.id if turn else None
     failed = event.event == "StopFailure"
     error = (describe_error(event.error) or "unknown error") if failed else None
-    outcomes += end_turns_before(session, turn, error)
+    outcomes += end_turns(session, session.turns.ended_before(turn), error)
     if failed or event.answer is not None:
         answer = event.answer if not failed else None
         outcomes.append(TurnReported(session.id, turn_id, answer, error))

@@ -71,17 +71,18 @@ def on_assistant(state: PairingState, event: Assistant, context: EventContext) -
     lead_text = context.lead_text
     if context.agent is None and event.source is not _TRANSCRIPT and context.session.turns.queued:
         outcomes += _start_queued(state, context)
-    if event.usage is not None and (answered := accounts.count_answer(state, event, context)) is not None:
+    if (answered := accounts.count_answer(state, event, context)) is not None:
         outcomes.append(answered)
-    blocks = (Text.model_construct(text=event.content),) if isinstance(event.content, str) else event.content
+    content, message_id = event.content, event.message_id
+    blocks = (Text.model_construct(text=content),) if isinstance(content, str) else content
     for block in blocks:
         if type(block) is ToolUse:
             outcomes += state.add_call(
-                event, context, ShownCall(block.id, block.tool, block.input), event.message_id
+                event, context, ShownCall(block.id, block.tool, block.input), message_id
             )
         elif type(block) is Text:
             if event.error is None:  # else it is the client's own text about a failed API request
-                lead_text.set(block.text, event.message_id)
+                lead_text.set(block.text, message_id)
                 if (written := accounts.write_text(event, context, block.text)) is not None:
                     outcomes.append(written)
         elif isinstance(block, _NOT_UNDERSTOOD):
@@ -108,7 +109,7 @@ def _report_last_text(
     turn = state.turn_of(event, context.session)
     failed = event.error is not None or event.api_error is True
     answer, error = (None, texts[-1]) if failed else (texts[-1], None)
-    ended = end_turns_before(context.session, turn, error)
+    ended = end_turns(context.session, context.session.turns.ended_before(turn), error)
     return [*ended, TurnReported(context.session.id, turn.id if turn else None, answer, error)]
 
 
@@ -299,22 +300,25 @@ def on_result(state: PairingState, event: Result, context: EventContext) -> list
     if session.turns.queued:
         outcomes += _start_queued(state, context)
     turn, ending = session.turns.current, session.turns.ending
-    report = accounts.report_result(event, context, ending, context.lead_text.text)
-    outcomes += end_turns_before(session, ending, report.error)
+    before = session.turns.ended_before(ending)
+    report = accounts.report_result(event, context, ending, before)
+    if before:
+        outcomes += end_turns(session, before, report.error)
     # The result of a turn may be held back until its background tasks are over. By then the next turn has
     # begun, and this result does not end the calls of that one.
     if session.turns.on_result(event.queued_messages):
         context.lead_text.clear()
         outcomes += state.end_calls(context)
         outcomes.append(TurnEnded(session.id, turn.id if turn else None))
-    return [*outcomes, report]
+    outcomes.append(report)
+    return outcomes
 
 
-def end_turns_before(session: SessionContext, turn: Turn | None, error: str | None) -> list[Outcome]:
-    """End the turns that have no end of their own: the agent read the next message before they were over."""
+def end_turns(session: SessionContext, turns: list[Turn], error: str | None) -> list[Outcome]:
+    """End turns that have no end of their own: the agent read the next message before they were over."""
     return [
         TurnEnded(session.id, one.id) if error is None else TurnReported(session.id, one.id, error=error)
-        for one in session.turns.ended_before(turn)
+        for one in turns
     ]
 
 

@@ -80,7 +80,7 @@ class Pairing:
         """Handle a change of the channel's session: its id became known, or another session replaced it."""
         named, replaced = self._state.sessions.take_change()
         outcomes = self._state.calls.correct_session(named) if named else []
-        if replaced is not None and type(event) in _CLIENT_STARTS:
+        if replaced is not None and self._state.calls.any_open and type(event) in _CLIENT_STARTS:
             # Another client in the same pane: the calls of the first are never finished.
             gone = context._replace(session=replaced)
             outcomes = outcomes + self._state.end_calls(gone, Evidence.NONE, all_agents=True)

@@ -33,7 +33,9 @@ MAX_PENDING_CALLS = 16
 # Kinds of problems that are counted separately; a stream with more of them is noise.
 MAX_KINDS = 1000
 # Names for enum members: an attribute lookup takes longer than most steps here.
-_STREAM, _TRANSCRIPT = Source.STREAM, Trust.TRANSCRIPT
+_STREAM, _FROM_TRANSCRIPT, _TRANSCRIPT = Source.STREAM, Source.TRANSCRIPT, Trust.TRANSCRIPT
+_Answer: TypeAlias = tuple[Turn | None, tuple[Source, ...]]
+_UNSEEN: _Answer = (None, ())
 
 
 class ShownCall(NamedTuple):
@@ -64,10 +66,8 @@ class PairingState:
             LruDict(MAX_AGENTS_PER_SESSION)
         )
         self._boundaries: RecentKeys[str] = RecentKeys(MAX_BOUNDARIES)
-        # Messages of the model by session and source.
-        self.counted: RecentKeys[tuple[SessionContext, Source, str]] = RecentKeys(MAX_COUNTED)
-        # The turns of the model's messages, as the first source shows them.
-        self._answer_turns: LruDict[tuple[SessionContext, str], Turn] = LruDict(MAX_COUNTED)
+        # Messages of the model: the turn in which the first source shows each, and the sources that show it.
+        self._answers: LruDict[tuple[SessionContext, str], _Answer] = LruDict(MAX_COUNTED)
         self._ended_tasks: RecentKeys[str] = RecentKeys(MAX_TASKS)
 
     def count(self, counter: Counter[str], kind: str) -> None:
@@ -95,22 +95,33 @@ class PairingState:
         # A background sub-agent outlives the turn that started it, and still works for that turn.
         return started.turn if started else session.turns.current
 
-    def join_answer(
-        self, session: SessionContext, source: Source, message: str, turn: Turn | None
-    ) -> Turn | None:
-        """Join the turns in which a stream and a transcript show the same message of the model: they are one.
+    def add_answer(self, event: Known, context: EventContext, message: str) -> tuple[bool, Turn | None]:
+        """Add a message of the model. Return whether it is new in this source, and its turn if it is.
 
-        A stream may name neither its turns nor their messages.
+        The turns in which a stream and a transcript show the same message are one: a stream may name neither
+        its turns nor their messages.
         """
-        if source is Source.TRANSCRIPT and session.transcript_prompt is not None:
-            turn = session.turns.of_prompt(session.transcript_prompt)
-        if turn is None:
-            return None
-        shown = self._answer_turns.setdefault((session, message), turn)
-        if shown.prompt is None and turn.prompt is not None and turn.id == turn.prompt:
-            session.turns.join(shown, turn.prompt)
-            return shown
-        return turn
+        session, source = context.session, context.source
+        key = (session, message)
+        shown, sources = self._answers.get(key, _UNSEEN)
+        if source in sources:
+            return False, None
+        turn = self.turn_of(event, session)
+        if context.agent is None:
+            if source is _FROM_TRANSCRIPT and session.transcript_prompt is not None:
+                turn = session.turns.of_prompt(session.transcript_prompt)
+            if shown is None:
+                shown = turn
+            elif (
+                shown.prompt is None
+                and turn is not None
+                and turn.prompt is not None
+                and turn.id == turn.prompt
+            ):
+                session.turns.join(shown, turn.prompt)
+                turn = shown
+        self._answers[key] = (shown, (*sources, source))
+        return True, turn
 
     def remember_pending(self, event: Known, session: SessionContext, shown: ShownCall) -> None:
         """Remember a call from its PreToolUse: a permission request that follows is about it."""

@@ -127,6 +127,8 @@ class Turns:
 
     def ended_before(self, turn: Turn | None) -> list[Turn]:
         """The turns that end with this one: the agent read the next message before they were over."""
+        if len(self._together) < 2:
+            return []
         together = list(self._together)
         return together[: together.index(turn)] if turn in together else []
 
