@@ -77,6 +77,10 @@ EQUIVALENT_KINDS: dict[tuple[str, str], str] = {
     ): "the star before keyword-only parameters: no call that works is made in another way",
     ("core/ReplaceComparisonOperator_Is_Eq", r".*"): "of what is compared with `is` there is one object each",
     ("core/ReplaceComparisonOperator_IsNot_NotEq", r".*"): "as above",
+    ("core/ReplaceComparisonOperator_Eq_Is", r".*\blen\([\w.]+\) == \d\b.*"): (
+        "of a small number there is one object"
+    ),
+    ("core/ReplaceComparisonOperator_NotEq_IsNot", r".*\blen\([\w.]+\) != \d\b.*"): "as above",
 }
 # Single ones: module, line, operator, with the reason.
 EQUIVALENT: dict[tuple[str, str, str], str] = {
@@ -105,14 +109,19 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "as above",
     (
         "review/landing/selection.py",
-        "made = workspace.store.read_commit(chosen[0].commit)",
-        "core/NumberReplacer",
-    ): "there is exactly one",
-    (
-        "review/landing/selection.py",
         'if (not turns or entry.turn in turns) and (not request.kept or entry.status == "kept")',
         "core/ReplaceComparisonOperator_Eq_GtE",
     ): "what is not landed is committed or kept",
+    (
+        "review/landing/obstacles.py",
+        "if count < self._followed or not self._followed:",
+        "core/ReplaceComparisonOperator_Lt_LtE",
+    ): "the same versions are followed once more",
+    (
+        "review/landing/obstacles.py",
+        "if count < self._followed or not self._followed:",
+        "core/ReplaceComparisonOperator_Lt_NotEq",
+    ): "as above",
     (
         "watcher/work_trees.py",
         "self.was_rewound: Callable[[Path], bool] = lambda path: False",

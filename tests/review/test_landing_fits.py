@@ -508,6 +508,42 @@ def test_staged_lines_beside_and_on_landed_ones(numbered: UserRepo, agent: Agent
     )
 
 
+def test_staged_content_without_lines_leaves_every_action_on_that_file(
+    numbered: UserRepo, agent: Agent
+) -> None:
+    numbered.commit("image", **{"image.bin": b"\0one"})
+    one, two = agent.edit("image.bin", b"\0two"), agent.edit("image.bin", b"\0three")
+    other = agent.replace("n.txt", b"line 5\n", b"five\n")
+    numbered.write("image.bin", b"\0staged")
+    numbered.git("add", "image.bin")
+    numbered.write("image.bin", b"\0three")
+    done = land(agent)
+    assert [group.numbers for group in done.groups] == [[other.n]]
+    reason = "image.bin has staged changes that differ from what would land"
+    assert left(done) == [(one.n, reason), (two.n, reason)]
+    assert [action.obstacles[0].why for action in done.left] == ["staged", "staged"]
+
+
+def test_of_several_staged_lines_the_first_that_an_action_changed_is_named(
+    numbered: UserRepo, agent: Agent
+) -> None:
+    one = agent.edit("n.txt", edited((b"line 9\n", b"nine\n"), (b"line 15\n", b"fifteen\n")))
+    two = agent.replace("n.txt", b"line 20\n", b"twenty\n")
+    disk = (numbered.path / "n.txt").read_bytes()
+    staged = edited((b"line 9\n", b"a\n"), (b"line 15\n", b"b\n"), (b"line 20\n", b"c\n"))
+    numbered.write("n.txt", staged)
+    numbered.git("add", "n.txt")
+    numbered.write("n.txt", disk)
+    free = agent.edit("new.txt", b"new\n")
+    done = land(agent)
+    assert [group.numbers for group in done.groups] == [[free.n]]
+    assert left(done) == [
+        (one.n, "line 9 of n.txt has other content staged"),
+        (two.n, "line 20 of n.txt has other content staged"),
+    ]
+    assert [action.obstacles[0].line for action in done.left] == [9, 20]
+
+
 ADD_ALL = "sed -i s/five/FIVE/ n.txt; git add -u"
 
 
