@@ -34,9 +34,9 @@ class TestSelection:
     def for_line(self, module: str, line: int) -> list[str]:
         """The tests to try on a mutant of this line.
 
-        In turn, a quick one from as many files as possible, and the one that runs most of the module: where
-        hundreds of tests pass by, that is more likely about it. A line outside all functions runs on import:
-        then any test of the module may notice.
+        In turn, a quick one from as many files as possible, and the one that runs little besides the module:
+        where hundreds of tests pass by, that is more likely about it. A line outside all functions runs on
+        import: then any test of the module may notice.
         """
         known = self.lines.get(module, {})
         near = range(line, max(0, line - MAX_STATEMENT_LINES), -1)
@@ -44,7 +44,8 @@ class TestSelection:
         if found is None:
             found = list(dict.fromkeys(test for tests in known.values() for test in tests))
         runs = Counter(test for tests in known.values() for test in tests)
-        about = sorted(found, key=lambda test: -runs[test])
+        everywhere = self._count_lines()
+        about = sorted(found, key=lambda test: -runs[test] / everywhere[test])
         mixed = chain.from_iterable(zip(self._spread(found), about, strict=True))
         chosen: list[str] = []
         seconds = 0.0
@@ -54,6 +55,11 @@ class TestSelection:
                 chosen.append(test)
                 seconds += own
         return chosen[:MAX_TESTS]
+
+    def _count_lines(self) -> Counter[str]:
+        """How many lines each test runs, in all modules."""
+        modules = self.lines.values()
+        return Counter(test for lines in modules for tests in lines.values() for test in tests)
 
     def _spread(self, tests: Iterable[str]) -> Iterator[str]:
         """One test of each file, then another of each, and so on."""
