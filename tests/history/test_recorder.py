@@ -5,12 +5,12 @@ from typing import cast
 
 import pytest
 
-from chorus.history.disk_changes.attribution import WRITTEN_OVER
+from chorus.history.disk_changes.attribution import RECORDED_OUTSIDE, WRITTEN_OVER
 from chorus.history.lanes.lanes import PreparedCommit
 from chorus.history.marks.mark_log import Mark
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action, ChangeReport, FileReport, ReportHunk
-from chorus.model.ids import ToolUseId
+from chorus.model.ids import RepoPath, ToolUseId
 from chorus.review.operations import Selection, revert
 from chorus.review.verify import verify
 from tests.history.agent_at_work import (
@@ -418,3 +418,34 @@ def test_a_branch_that_took_the_name_of_a_lane_is_left_alone(repo: UserRepo, age
     second = agent.edit("app.py", b"two\n")
     assert second.lane != first.lane
     assert repo.git("rev-parse", str(first.lane)).strip() == theirs
+
+
+def test_actions_of_all_work_trees_are_numbered_together(repo: UserRepo, recorder: Recorder) -> None:
+    place = repo.path.parent / "linked"
+    repo.git("worktree", "add", "-q", str(place), "-b", "linked")
+    recorder.start()
+    with Recorder.open(place) as other:
+        other.start()
+        numbers = []
+        for count, one in enumerate((recorder, other, other, recorder)):
+            path = one.workspace.repository.work_tree / "app.py"
+            path.write_text(f"x = {count}\n")
+            one.record_named_paths([action(f"t{count}", path)])
+            numbers.append(one.entries()[-1].n)
+        other.record_unchanged(action("t9", status="failed"))
+        assert [*numbers, other.entries()[-1].n] == [1, 2, 3, 4, 5]
+
+
+def test_a_command_whose_change_was_recorded_as_outside_says_so(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.start()
+    place = repo.write("app.py", b"x = 2\ny = 2\n")
+    recorder.record_outside()
+    hunks = (ReportHunk(1, 1, 1, 1, ["-x = 1", "+x = 2"]),)
+    report = ChangeReport((FileReport(str(place), before=None, hunks=hunks),), (str(place),))
+    recorder.record_unchanged(bash("t2", report=report))
+    entry = entry_of(recorder, "t2")
+    assert (entry.status, entry.reason) == ("noop", RECORDED_OUTSIDE)
+    recorder.record_unchanged(bash("t3"))
+    assert entry_of(recorder, "t3").reason is None
+    explain = recorder._attributor.explain_missing
+    assert explain(bash("t4", report=report), [RepoPath("app.py")], "t1") == ("t1", None)

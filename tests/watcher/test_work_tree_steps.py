@@ -326,3 +326,21 @@ async def test_what_was_written_after_a_call_had_ended_stays_for_the_next_look(
     assert tree.has_changes
     assert tree._paths_for(bash("t1"), None) == {"b.txt"}
     assert not tree.has_changes
+
+
+async def test_before_a_command_that_waits_a_tree_without_a_watch_is_scanned(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    tree.watch.stop()
+    assert tree.watch.needs_scan
+    repo.write("mine.txt", b"by the user\n")
+    await tree.feed([opened(bash("t1"))], source="hook", is_waiting=lambda: True)
+    assert facts(tree) == [("outside", None, ("mine.txt",))]
+
+
+async def test_before_a_command_that_waits_nothing_is_recorded_where_nothing_changed(
+    tree: WatchedTree, pool: Pool
+) -> None:
+    tree._is_quick = lambda where: False  # type: ignore[method-assign]
+    await tree.feed([opened(bash("t1"))], source="hook", is_waiting=lambda: True)
+    assert (pool.used, facts(tree)) == ([], [])

@@ -290,6 +290,15 @@ async def test_the_socket_of_another_watcher_is_left_alone(served: Served) -> No
     assert served.home.socket.read_text() == "another's"
 
 
+async def test_a_socket_that_is_removed_just_before_the_end_is_no_failure(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served.server, "_is_reachable", lambda: True)
+    served.home.socket.unlink()
+    await served.server.close()
+    assert not served.home.socket.exists()
+
+
 async def test_a_socket_removed_while_the_watcher_loads_is_recreated(tmp_path: Path) -> None:
     home = Home(tmp_path / "r")
     home.root.mkdir(parents=True)
