@@ -225,6 +225,22 @@ def test_an_edit_of_a_client_that_is_alone_waits_for_nothing(
     assert [event.value["n"] for event in spool.take()] == [2, 3, 4]
 
 
+def test_an_edit_waits_while_the_report_of_the_last_one_is_not_recorded(project: Path, spool: Spool) -> None:
+    spool.set_alone(frozenset({77}))
+    run_hook(project, {"n": 1}, "chorus", "after")
+    run_hook(project, {"n": 2}, "chorus", "edit")
+    last, this = spool.take()
+    spool.release(last)
+    spool.forget(this)
+    run_hook(project, {"n": 3}, "chorus", "edit")
+    (this,) = spool.take()
+    assert [last.value["n"], this.value["n"]] == [1, 3]
+    spool.forget(last)
+    spool.forget(this)
+    run_hook(project, {"n": 4}, "chorus", "edit")
+    assert spool.take() == []
+
+
 def test_without_a_watcher_nobody_is_alone(project: Path, spool: Spool) -> None:
     spool.set_alone(frozenset({77}))
     (project / ".git/chorus/spool/watcher").unlink()
