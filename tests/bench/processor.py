@@ -50,7 +50,8 @@ def main() -> None:
             with driver(files, kind) as client:
                 print(f"  {files:>6} files, {kind:<5}: {client.measure(EDITS)}", flush=True)
                 if files == 100:
-                    print(f"  idle beside that session: {client.idle():.3%} of one core", flush=True)
+                    for when in ("in the half minute after the last edit", "in the next one"):
+                        print(f"  idle {when}: {client.idle():.3%} of one core", flush=True)
     with driver(100, "mod") as client:
         print(f"  memory: {client.memory()}", flush=True)
 
