@@ -62,10 +62,15 @@ class PanelHarness:
     async def press(self, *keys: str) -> None:
         """Press keys one after another, each handled before the next."""
         for key in keys:
-            driver = self.panel._driver
-            assert driver is not None
+            await self.press_quickly(key)
+
+    async def press_quickly(self, *keys: str) -> None:
+        """Press keys without waiting in between, then wait until all are handled."""
+        driver = self.panel._driver
+        assert driver is not None
+        for key in keys:
             driver.send_message(key_event(key))
-            await self.settle()
+        await self.settle()
 
     async def settle(self) -> None:
         """Wait until every message, and those it causes, has passed from widget to panel."""

@@ -226,6 +226,18 @@ async def test_hunks_of_an_action_are_chosen_previewed_and_reverted(watcher: Scr
         assert await ui.requested("redo") == {"actions": [38]}
 
 
+async def test_keys_typed_quickly_are_handled_in_order_by_the_form(watcher: ScriptedWatcher) -> None:
+    watcher.hunks[38] = HUNKS
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.press("h")
+        await ui.shows("[ ] 1 src/parser.py")
+        await ui.press_quickly("space", "j", "space", "r")
+        await ui.shows("Revert 2 hunks of 38 Edit")
+        await ui.press_quickly("j", "space", "escape")
+        assert not watcher.requests_for("keep"), "the keys were for the form, not for the row behind it"
+
+
 async def test_the_preview_of_a_revert_leads_to_its_hunks(watcher: ScriptedWatcher) -> None:
     watcher.hunks[38] = HUNKS
     watcher.patches[38] = PARSER + "@@ -40 +40 @@\n-one\n+two\n"

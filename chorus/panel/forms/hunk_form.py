@@ -101,7 +101,7 @@ class HunkForm(Form[list[int]]):
     """Asks which hunks to revert. Returns their numbers, or None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,r", "submit", "revert", show=False, priority=True),
+        Binding("enter,r", "submit", "revert", show=False),
         Binding("q,n", "cancel", "cancel", show=False),
     ]
 

@@ -41,7 +41,7 @@ class RevertForm(Form[str]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,r", "revert", "revert", show=False, priority=True),
+        Binding("enter,r", "revert", "revert", show=False),
         Binding("w", "dependents", "with dependents", show=False),
         Binding("h", "hunks", "hunks", show=False),
         Binding("q,n", "cancel", "cancel", show=False),
@@ -75,6 +75,10 @@ class RevertForm(Form[str]):
     def action_revert(self) -> None:
         if self.preview.problem is None:
             self.dismiss("revert")
+
+    def on_diff_view_left(self, event: DiffView.Left) -> None:
+        event.stop()
+        self.action_revert()  # enter, which leaves the diff elsewhere
 
     def action_dependents(self) -> None:
         if self.preview.dependents:
