@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chorus.model.commits.commit_message import SUBJECT_LENGTH
-from chorus.model.commits.commit_subject import change_phrase, subject_of
+from chorus.model.commits.commit_subject import change_phrase, split_revert, subject_of
 
 
 @pytest.mark.parametrize(
@@ -99,3 +99,10 @@ def test_what_the_agent_did_is_separated_from_what_it_said_about_itself(
     summary: str, phrase: str | None
 ) -> None:
     assert change_phrase(summary) == phrase
+
+
+def test_the_summary_of_a_revert_is_split_into_what_was_done_to_which_action() -> None:
+    assert split_revert("Revert 7: Accept blanks") == ("Revert", "7", "Accept blanks")
+    assert split_revert("Redo 8: Revert part of 7: a") == ("Redo", "part of 7", "a")
+    assert split_revert("Revert 9: Redo 8: Revert 7: a") == ("Revert", "7", "a")
+    assert split_revert("Put it back") == ("Revert", "", "Put it back")

@@ -100,3 +100,24 @@ def test_a_request_that_mentions_a_field_of_the_template_is_quoted_as_it_is() ->
 def test_an_action_of_many_files_names_their_number() -> None:
     many = entry(1, "Now the rest", tool="Bash")._replace(paths=(), files=12, lines=None)
     assert describe_action(many) == "Run a command that changes 12 files"
+
+
+def test_a_revert_is_named_by_what_it_reverts_and_not_by_a_number() -> None:
+    def describe(summary: str) -> str:
+        return describe_action(entry(9, summary, tool="Revert"))
+
+    assert describe("Revert 7: Accept blanks") == 'Revert "Accept blanks"'
+    assert describe("Revert part of 7: Accept blanks") == 'Revert part of "Accept blanks"'
+    assert describe("Redo 8: Revert 7: Accept blanks") == 'Redo "Accept blanks"'
+    assert describe("Put it back") == 'Revert "Put it back"'
+    long = describe("Revert 7: " + "word " * 40)
+    assert len(long) <= 72
+    assert long.endswith('…"')
+
+
+def test_a_hunk_that_was_reverted_before_it_landed_is_not_mentioned() -> None:
+    part = entry(2, "Revert part of 1: Accept blanks", tool="Revert")._replace(reverts_part=("toolu_1",))
+    message = render(entry(1, "Accept blanks"), part)
+    assert "- Accept blanks\n\nChorus-Actions: toolu_1, toolu_2\n" in message
+    assert "Revert" not in message
+    assert render(part, by_action=True).startswith('Revert part of "Accept blanks"\n')

@@ -387,6 +387,17 @@ def test_a_reverted_action_lands_only_by_number_and_a_reverted_hunk_not_at_all(
     assert head_file(numbered, "gone.txt") == b"x\n"
 
 
+def test_a_reverted_hunk_is_in_no_commit_of_its_action(numbered: UserRepo, agent: Agent) -> None:
+    both = agent.edit("n.txt", edited((b"line 3\n", b"three\n"), (b"line 25\n", b"x\n")))
+    other = agent.edit("other.txt", b"x\n")
+    revert(agent.recorder, Selection([str(both.n)], hunks=[2]))
+    result = land(agent, by="action")
+    part = agent.recorder.entries()[-1]
+    assert [group.numbers for group in result.groups] == [[both.n, part.n], [other.n]]
+    assert head_file(numbered) == edited((b"line 3\n", b"three\n"))
+    assert b"x" not in numbered.git("show", "HEAD~1:n.txt").encode()
+
+
 def test_a_hunk_lands_by_itself_and_the_rest_later(numbered: UserRepo, agent: Agent) -> None:
     user_writes(numbered, agent.recorder, b"line 15\n", b"mine\n")
     both = agent.edit(

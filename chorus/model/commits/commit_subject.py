@@ -68,6 +68,8 @@ _LOOKING = re.compile(
     r"|start|begin|do|continue|go|fix (?:it|this|that))\b",
     re.IGNORECASE,
 )
+# How the summary of a revert or redo begins.
+_REVERTS = re.compile(r"(?:(?:Revert|Redo) (?:part of )?\d+: )+")
 
 
 def subject_of(request: str) -> str | None:
@@ -88,6 +90,15 @@ def change_phrase(summary: str) -> str | None:
         return without_full_stop(summary)
     phrases = map(_find_change, re.split(r"(?<=[.!?])\s+", summary))
     return next((phrase for phrase in phrases if phrase is not None), None)
+
+
+def split_revert(summary: str) -> tuple[str, str, str]:
+    """Split `Redo 8: Revert part of 7: …` into `Redo`, `part of 7` and the action's own summary."""
+    chain = _REVERTS.match(summary)
+    if chain is None:
+        return "Revert", "", summary
+    names: list[str] = re.findall(r"(?:part of )?\d+", chain[0])
+    return "Revert" if len(names) % 2 else "Redo", names[-1], summary[chain.end() :]
 
 
 def without_full_stop(text: str) -> str:

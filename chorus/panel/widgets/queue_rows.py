@@ -3,11 +3,11 @@
 All rows are planned, ten thousand of them too; only the visible ones are rendered.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from chorus.model.commits.commit_subject import split_revert
 from chorus.panel.state.items import CHANGE_STATUSES, LogEntry, NoteInfo
 from chorus.panel.state.model import Group, PanelModel
 from chorus.panel.style.labels import STATUS_SYMBOLS, render_time
@@ -35,8 +35,6 @@ MIN_COUNTS_WIDTH = 48
 MIN_PATH_WIDTH = 50
 MAX_FILE_WIDTH = 20
 MAX_PATH_WIDTH = 44
-# How the summary of a revert or redo begins.
-_REVERT_CHAIN = re.compile(r"(?:(?:Revert|Redo) (?:part of )?\d+: )+")
 MAX_TOOL_WIDTH = 9
 
 
@@ -266,7 +264,8 @@ def render_summary(entry: LogEntry) -> str:
     """Return the summary without the tool and the file it may begin with: those are shown beside it."""
     summary = sanitize(entry.summary)
     if entry.is_revert:
-        return f"{_render_revert(summary)}: {_REVERT_CHAIN.sub('', summary, count=1)}"
+        verb, name, what = split_revert(summary)
+        return f"{f'{verb.lower()} {name}'.rstrip()}: {what}"
     if entry.paths:
         summary = summary.removeprefix(
             f"{sanitize(entry.tool)} {sanitize(entry.paths[0].rpartition('/')[2])}: "
@@ -298,14 +297,6 @@ def _render_subject(
         (pad(summary, summary_room - width - 1), faded),
         *marks,
     ]
-
-
-def _render_revert(summary: str) -> str:
-    """Return `revert 7` for `Revert 7: …`, and `redo part of 7` for `Redo 8: Revert part of 7: …`."""
-    chain = _REVERT_CHAIN.match(summary)
-    names = re.findall(r"(?:part of )?\d+", chain[0]) if chain else []
-    verb = "revert" if len(names) % 2 or not names else "redo"
-    return f"{verb} {names[-1]}" if names else verb
 
 
 def _render_notes(notes: Sequence[NoteInfo]) -> Pieces:

@@ -23,8 +23,9 @@ from chorus.errors import UsageError
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import find_entry, find_turn
 from chorus.model.commits import commit_message
-from chorus.model.commits.commit_message import render_actions, render_trailer, shorten
-from chorus.model.commits.commit_subject import change_phrase, subject_of
+from chorus.model.commits.commit_message import SUBJECT_LENGTH, render_actions, render_trailer, shorten
+from chorus.model.commits.commit_subject import change_phrase, split_revert, subject_of
+from chorus.model.review_state import REVERT_TOOL
 from chorus.model.tools import SHELL_TOOL
 from chorus.review.landing.target import NothingToLand
 from chorus.text.sanitize import printable
@@ -112,7 +113,8 @@ def render_commit_message(
     subjects = [found for found in map(subject_of, requests) if found and by != "action"]
     subject = subjects[0] if subjects else describe_action(group.entries[0])
     quoted = [] if [_plain(r) for r in requests] == [_plain(subject)] else map(_quote, requests)
-    done = dict.fromkeys(f"- {line}" for line in map(describe_action, group.entries) if line != subject)
+    described = map(describe_action, _without_partial_reverts(group.entries))
+    done = dict.fromkeys(f"- {line}" for line in described if line != subject)
     parts = {"subject": subject, "request": "\n>\n".join(quoted), "actions": "\n".join(done)}
     text = _FIELD.sub(lambda field: parts[field[1]], settings.template)
     paragraphs = [paragraph.strip("\n") for paragraph in text.split("\n\n")]
@@ -121,6 +123,10 @@ def render_commit_message(
 
 def describe_action(entry: LogEntry) -> str:
     """One line about what an action did, in the agent's own words if possible."""
+    if entry.tool == REVERT_TOOL:
+        verb, name, what = split_revert(entry.summary)
+        verb += " part of" if name.startswith("part of") else ""
+        return f'{verb} "{shorten(what, SUBJECT_LENGTH - len(verb) - 3)}"'  # as git words it
     said = change_phrase(entry.summary) if entry.tool is not None else None
     if said:
         return shorten(said)
@@ -130,6 +136,12 @@ def describe_action(entry: LogEntry) -> str:
         named = f"{entry.files or len(entry.paths)} files"
     amount = f": +{entry.lines[0]} −{entry.lines[1]}" if entry.lines is not None else ""
     return shorten(f"{what} {named}{amount}")
+
+
+def _without_partial_reverts(entries: Sequence[LogEntry]) -> list[LogEntry]:
+    """What a reader of the commit sees: a hunk that was reverted before it landed is not in it."""
+    names = {entry.id for entry in entries}
+    return [entry for entry in entries if names.isdisjoint(entry.reverts_part)]
 
 
 def _render_trailers(group: CommitGroup, settings: LandingSettings) -> str:

@@ -141,8 +141,11 @@ def _group(
         if entry.within and entry.id:
             within.setdefault(entry.within, []).append(entry.id)
     grouped: dict[object, list[LogEntry]] = {}
+    chosen_numbers = {entry.id: entry.n for entry in chosen}
     for entry in chosen:
-        key: object = {"turn": entry.turn, "action": entry.n, "all": None}[by]
+        # What the revert of a hunk removed is not in the action's commit, so that it needs none of its own.
+        origins = [chosen_numbers[name] for name in entry.reverts_part if name in chosen_numbers]
+        key: object = {"turn": entry.turn, "action": next(iter(origins), entry.n), "all": None}[by]
         grouped.setdefault(key, []).append(entry)
     groups = []
     for group_key, group in grouped.items():
