@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,40 @@ def test_a_mode_only_change(repo: UserRepo, agent: Agent) -> None:
     assert repo.git("ls-tree", str(entry.lane), "app.py").startswith("100755")
     assert lane_file(repo, entry.lane, "app.py") == b"x = 1\ny = 2\n"
     assert_whole(repo, agent.recorder)
+
+
+@pytest.mark.parametrize(
+    ("change", "there", "back"),
+    [
+        (lambda place: place.chmod(0o755), "app.py: mode", "app.py: mode"),
+        (lambda place: place.write_bytes(b"x = 1\ny = 9\n"), "app.py: +1 −1", "app.py: +1 −1"),
+        (lambda place: place.write_bytes(b"x = 1\n"), "app.py: +0 −1", "app.py: +1 −0"),
+        (lambda place: place.unlink(), "app.py: deleted, +0 −2", "app.py: new, +2 −0"),
+        (
+            lambda place: (place.unlink(), place.symlink_to("README.md")),
+            "app.py: link",
+            "app.py: link",
+        ),
+        (
+            lambda place: place.with_name("b.py").write_bytes(b"b\n"),
+            "b.py: new, +1 −0",
+            "b.py: deleted, +0 −1",
+        ),
+        (lambda place: place.with_name("b.py").symlink_to("README.md"), "b.py: link", "b.py: link"),
+        (lambda place: place.with_name("link").unlink(), "link: link", "link: link"),
+    ],
+)
+def test_the_message_of_a_commit_says_what_kind_of_change_each_file_had(
+    repo: UserRepo, agent: Agent, change: Callable[[Path], object], there: str, back: str
+) -> None:
+    def restore() -> None:
+        repo.git("checkout", "-q", "--", "app.py", "link")
+        (repo.path / "b.py").unlink(missing_ok=True)
+
+    restore()
+    entries = agent.bash(lambda: change(repo.path / "app.py")), agent.bash(restore)
+    for entry, line in zip(entries, (there, back), strict=True):
+        assert line in repo.git("log", "-1", "--format=%b", str(entry.commit)).splitlines()
 
 
 def test_a_symbolic_link_changed_and_one_made_of_a_file(repo: UserRepo, agent: Agent) -> None:

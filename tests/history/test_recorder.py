@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from chorus.history.disk_changes.attribution import RECORDED_OUTSIDE, WRITTEN_OVER
+from chorus.history.disk_changes.attribution import RECORDED_OUTSIDE, WRITTEN_OVER, EndedCall
 from chorus.history.lanes.lanes import PreparedCommit
 from chorus.history.marks.mark_log import Mark
 from chorus.history.recorder import Recorder
@@ -156,6 +156,50 @@ def test_two_edits_found_at_once_are_split(repo: UserRepo, recorder: Recorder) -
     recorder.record_named_paths([second])
     assert patch_of(repo, entry_of(recorder, "t1").commit) == ["-x = 1", "+x = 7"]
     assert patch_of(repo, entry_of(recorder, "t2").commit) == ["-y = 2", "+y = 8"]
+
+
+def test_two_edits_that_cancel_out_before_they_are_seen_are_an_action_each(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    place = repo.path / "app.py"
+    recorder.start()
+    there, back = "x = 1\ny = 2\n", "x = 7\ny = 2\n"
+    recorder.record_named_paths(
+        [
+            action("t1", place, report=reported(place, there, back)),
+            action("t2", place, report=reported(place, back, there)),
+        ]
+    )
+    assert patch_of(repo, entry_of(recorder, "t1").commit) == ["-x = 1", "+x = 7"]
+    assert patch_of(repo, entry_of(recorder, "t2").commit) == ["-x = 7", "+x = 1"]
+    assert replayed(recorder) == on_disk(repo)
+
+
+def test_an_edit_that_the_user_undid_before_it_was_seen_is_an_action_and_undone(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    place = repo.path / "app.py"
+    recorder.start()
+    report = reported(place, "x = 1\ny = 2\n", "x = 7\ny = 2\n")
+    recorder.record_named_paths([action("t1", place, report=report)])
+    assert patch_of(repo, entry_of(recorder, "t1").commit) == ["-x = 1", "+x = 7"]
+    recorder.record_outside()
+    assert statuses(recorder) == ["undone", "outside"]
+    assert replayed(recorder) == on_disk(repo)
+
+
+def test_an_edit_that_was_there_before_the_first_look_is_an_action(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    place = repo.write("app.py", b"x = 7\ny = 2\n")
+    recorder.start()
+    report = reported(place, "x = 1\ny = 2\n", "x = 7\ny = 2\n")
+    recorder.record_named_paths([action("t1", place, report=report)])
+    assert patch_of(repo, entry_of(recorder, "t1").commit) == ["-x = 1", "+x = 7"]
+    # Reported again by another call, it is in that action.
+    recorder.record_named_paths([action("t2", place, report=report)])
+    assert entry_of(recorder, "t2").within == "t1"
+    assert replayed(recorder) == on_disk(repo)
 
 
 def test_edits_that_cannot_be_split_are_recorded_once(repo: UserRepo, recorder: Recorder) -> None:
@@ -449,3 +493,27 @@ def test_a_command_whose_change_was_recorded_as_outside_says_so(repo: UserRepo, 
     assert entry_of(recorder, "t3").reason is None
     explain = recorder._attributor.explain_missing
     assert explain(bash("t4", report=report), [RepoPath("app.py")], "t1") == ("t1", None)
+
+
+@pytest.mark.parametrize("is_late", [True, False])
+@pytest.mark.parametrize("more", [b"", b"more\n"])
+def test_what_a_call_that_is_not_reported_yet_may_have_added_to_a_commands_file_is_waited_for(
+    repo: UserRepo, recorder: Recorder, is_late: bool, more: bytes
+) -> None:
+    """The client did not wait after the edit: the last line may be of its next call, or of the command."""
+    place = repo.write("f.txt", b"one\n")
+    recorder.record_outside()
+    repo.write("f.txt", b"one\ncommand\nedit\n" + more)
+    report = reported(place, "one\ncommand\n", "one\ncommand\nedit\n")
+    calls = [
+        EndedCall(bash("t1"), [str(place)]),
+        EndedCall(action("t2", place, report=report), is_late=is_late),
+    ]
+    done = recorder.record_ended(calls, wait_for_open_calls=True)
+    assert done == (not (is_late and more))
+    assert [entry.id for entry in recorder.entries() if entry.id] == (["t1", "t2"] if done else [])
+    assert recorder.record_ended(calls)
+    assert [patch_of(repo, entry_of(recorder, name).commit) for name in ("t1", "t2")] == [
+        ["+command"],
+        ["+edit"],
+    ]
