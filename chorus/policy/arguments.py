@@ -44,6 +44,8 @@ class Arguments:
     below_flags: frozenset[str]
     # It reads the files in the directories that it names (with one of these flags, if there are any).
     reads_directories: bool
+    # It reads what the links in those directories lead to.
+    follows_links: bool
     # Letters behind one dash are flags of their own.
     bundles: bool
     # The rule must name it: `git add *`, not `git *`.

@@ -77,7 +77,7 @@ def _restrictions_of_words(
 ) -> Iterator[Finding]:
     """The findings of path rules for every word that could be a path relative to this directory."""
     for word in words if context.guards_paths(_BASH) else ():
-        for named in _possible_paths(word or ""):
+        for named in possible_paths(word or ""):
             path = context.resolve(posixpath.join(directory, named))
             if path is None:
                 yield Finding("ask", named, "this path cannot be resolved")
@@ -87,7 +87,7 @@ def _restrictions_of_words(
                 yield restriction
 
 
-def _possible_paths(text: str) -> list[str]:
+def possible_paths(text: str) -> list[str]:
     """The paths a word could mean: itself, what follows a flag or some flags, the parts between `=:@,`."""
     first, *found = _PART_MARK.split(text)
     if not text.startswith("-"):
@@ -150,22 +150,38 @@ class _LiteralJudge:
             )
             if listed[1].reads_below(arguments) or _expands_names(command[0], operands):
                 here = (".",)
+            if listed[1].follows_links and self._context.guards_paths(_BASH):
+                yield from self._judge_links(operands)
         words = (*here, *(word for inner in unwrap(command).commands for word in inner[1:]))
         yield from _restrictions_of_words(self._context, words, self._directory, reads_below=reads_below)
         if _only_reads(command):
             return
         for word in command[1:]:
-            for named in _possible_paths(word):
+            for named in possible_paths(word):
                 protected = self._context.protected_name(posixpath.join(self._directory, named))
                 if protected is not None:
                     yield Finding("ask", named, f"`{protected}` decides what runs or needs permission later")
         if listed is not None and listed[1].effect is Effect.INSIDE:
             for word in arguments:
-                # pytest: what follows `::` is a test in the file.
-                for named in dict.fromkeys((word, word.partition("::")[0])):
-                    path = self._context.resolve(posixpath.join(self._directory, named))
-                    if not word.startswith("-") and not self._context.is_inside(path):
-                        yield Finding("ask", word, "it is not in the work tree")
+                if not word.startswith("-"):
+                    yield from self._judge_place(command[0], word)
+
+    def _judge_place(self, program: str, word: str) -> Iterator[Finding]:
+        """Judge where a program writes or runs what this word names."""
+        # pytest: what follows `::` is a test in the file.
+        for named in dict.fromkeys((word, word.partition("::")[0])):
+            path = self._context.resolve(posixpath.join(self._directory, named))
+            if path is None or not self._context.is_inside(path):
+                yield Finding("ask", word, "it is not in the work tree")
+            elif program_name(program) == "git" and self._context.find_repository(path) != self._context.root:
+                # Once added, `git status` runs git in it, with its own settings.
+                yield Finding("ask", word, "it is, or is in, a repository of its own")
+
+    def _judge_links(self, operands: Iterable[str]) -> Iterator[Finding]:
+        for named in operands:
+            path = self._context.resolve(posixpath.join(self._directory, named))
+            if path is None or self._context.is_directory(path):
+                yield Finding("ask", named, "a link in this directory may lead to a guarded file")
 
     def _compares_outside(self, program: str, operands: Iterable[str]) -> bool:
         """Whether `git diff` compares files on disk: it does so with a path outside its repository."""

@@ -73,6 +73,7 @@ def _list(
     below: int = 0,
     below_flags: str = "",
     reads_directories: bool = False,
+    follows_links: bool = False,
     bundles: bool = True,
     must_be_named: bool = False,
 ) -> None:
@@ -88,6 +89,7 @@ def _list(
         below,
         _expand(below_flags, bundles),
         reads_directories,
+        follows_links,
         bundles,
         must_be_named,
     )
@@ -150,12 +152,13 @@ _list("md5sum, sha1sum, sha256sum, sha512sum, cksum, b2sum", "-bt - --tag")
 _list("od", "-bcdosvx", "-AjNtw")
 _list("ps", "-aAdefHjlLmTwxyZF", "-pCuto --sort", operand=r"[a-z]*")
 _list("cmp", "-bls", "-n", most=4)
-# Not `-r`: it follows links, which may lead to a guarded file. So do `grep -R` and `rg -L`.
+# Not `-r`: it follows links on its way down, which may lead to a guarded file. So do `grep -R` and `rg -L`.
 _list(
     "diff",
     "-abBcdeEfHinNpqstTuwyZ - --brief --unified --side-by-side --suppress-common-lines --color",
     "-ILUCWx --color --exclude --unified --width",
     reads_directories=True,
+    follows_links=True,
 )
 _list(
     "grep, egrep, fgrep",
@@ -188,7 +191,11 @@ _list(
     "-tedE --type --extension --max-depth --exclude --color",
     below=2,
 )
-_list("jq", "-rcsenMCSjaR - --raw-output --compact-output --slurp --exit-status --null-input --sort-keys")
+_list(
+    "jq",
+    "-rcsenMCSjaR - --raw-output --compact-output --slurp --exit-status --null-input --sort-keys",
+    first=r"(?s)(?!.*\b(?:import|include)\b).*",
+)
 _list("curl", "-fsSLIiv --fail --silent --show-error --location --head", "-m --max-time", r"https?://\S+")
 # Print, delete, quit or substitute, without the flags that write a file or run a command.
 _SED_SCRIPT = r"[0-9,]*[pdq]|[0-9,]*s([/,#%:|])(?:(?!\1)[^\n])*\1(?:(?!\1)[^\n])*\1[gpiI0-9]*"
@@ -281,7 +288,8 @@ _list(
     effect=Effect.INSIDE,
 )
 _list("npm test, npm t, pnpm test, yarn test", operand=_NONE)
-_list("npm run, pnpm run, yarn run, npm run-script", operand=_SCRIPT, most=1)
+# Not `yarn run`: it also runs any program of a dependency, such as one that takes a script from a pipe.
+_list("npm run, pnpm run", operand=_SCRIPT, most=1)
 _list("npm ls, npm outdated, pnpm ls, pnpm outdated", "--all --json", "--depth", operand=_SCRIPT)
 _list(
     "make, gmake", "-ksBnj --keep-going --silent --always-make --dry-run", "-j --jobs", r"[A-Za-z0-9][\w.-]*"
@@ -314,5 +322,14 @@ _list(
     "-qv --diff --no-fix",
     operand=_PATH,
     effect=Effect.INSIDE,
+    below=1,
+    reads_directories=True,
 )
-_list("mypy", "--strict --no-incremental --pretty", operand=_PATH, effect=Effect.INSIDE)
+_list(
+    "mypy",
+    "--strict --no-incremental --pretty",
+    operand=_PATH,
+    effect=Effect.INSIDE,
+    below=1,
+    reads_directories=True,
+)

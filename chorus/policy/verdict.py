@@ -12,7 +12,7 @@ from typing import Any
 
 from chorus.model.commits.commit_message import shorten
 from chorus.model.tools import COMMAND_KEY, SHELL_TOOL, find_tool
-from chorus.policy.command_verdict import judge_shell
+from chorus.policy.command_verdict import judge_shell, possible_paths
 from chorus.policy.context import (
     Finding,
     PolicyContext,
@@ -30,6 +30,7 @@ _MAX_STRINGS = 2_000
 _MAX_NAME_LENGTH = 255
 # Some programs read these as another path, and cut off blanks around one.
 _UNCLEAR = re.compile(r"\s*(?:~|file:)", re.IGNORECASE)
+_BLANK = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _allows(rule: Rule, path: str, root: str) -> bool:
 def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str, Any]) -> Iterator[Finding]:
     """Judge a tool Chorus does not know: its name must be allowed, and no path in its input denied."""
     here = ["."] if find_tool(tool).looks_below and not tool_input.get("path") else []
-    strings = _strings(tool_input) if context.guards_paths((tool,)) else iter(())
+    strings = _possible_names(tool_input) if context.guards_paths((tool,)) else iter(())
     texts = list(islice(strings, _MAX_STRINGS))
     if any(True for _ in strings):
         yield Finding("ask", tool, "it has too many values to look for guarded paths in all of them")
@@ -132,11 +133,20 @@ def _may_name_file(text: str) -> bool:
     return ".." in names or all(len(name) <= _MAX_NAME_LENGTH for name in names)
 
 
+def _possible_names(tool_input: Mapping[str, Any]) -> Iterator[str]:
+    """All texts in a call's input, and the parts of those that are one word: `a.py:12`, `@a.py`."""
+    for text in _strings(list(tool_input.values())):
+        yield text
+        if _BLANK.search(text) is None:
+            yield from (part for part in possible_paths(text) if part != text)
+
+
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for part in value.values():
+        for name, part in value.items():
+            yield from _strings(name)
             yield from _strings(part)
     elif isinstance(value, list):
         for part in value:

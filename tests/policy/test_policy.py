@@ -224,7 +224,18 @@ ENV_DENIED = parse_policy(
             {"decision": "allow", "command": "scan *", "arguments": "any"},
             *(
                 {"decision": "allow", "command": f"{program} *"}
-                for program in ("cat", "grep", "rg", "ls", "find", "diff", "git", "git add", "cd")
+                for program in (
+                    "cat",
+                    "grep",
+                    "rg",
+                    "ls",
+                    "find",
+                    "diff",
+                    "git",
+                    "git add",
+                    "cd",
+                    "ruff check",
+                )
             ),
             *({"decision": "allow", "tool": tool} for tool in ("Grep", "Read", "mcp__lab__read")),
         ]
@@ -262,6 +273,8 @@ def judge_below(tool: str, **tool_input: str) -> str:
         ("ls /tmp sub", "allow"),
         ("cat /tmp/a.txt sub", "allow"),
         ("diff sub other", "ask"),
+        ("diff a.txt b.txt", "allow"),
+        ("ruff check sub", "ask"),
         ("scan sub", "ask"),
         ("ls sub", "allow"),
         ("find sub -name x", "allow"),
@@ -273,6 +286,25 @@ def judge_below(tool: str, **tool_input: str) -> str:
 )
 def test_a_command_that_reads_a_directory_may_reach_a_guarded_file(command: str, decision: str) -> None:
     assert judge_below("Bash", command=command) == decision
+
+
+def test_a_program_that_follows_links_in_a_directory_may_reach_a_guarded_file_elsewhere() -> None:
+    def judge(command: str, *denied: str) -> str:
+        rules = [{"decision": "allow", "command": f"{program} *"} for program in ("cd", "diff", "grep")]
+        return judge_call(
+            "Bash",
+            {"command": command},
+            parse_policy({"rule": [*rules, *({"decision": "deny", "path": path} for path in denied)]}),
+            root=ROOT,
+            resolve=lambda named: None if named == "~" else resolve(named),
+            find_repository=find_repository,
+            is_directory=lambda path: path.endswith("sub"),
+        ).decision
+
+    for command in ("diff a.txt sub", "diff sub b.txt", "cd src && diff a.txt sub"):
+        assert (judge(command), judge(command, "secret")) == ("allow", "ask"), command
+    for command in ("diff a.txt b.txt", "cd sub && diff a.txt b.txt", "grep -r x sub"):
+        assert judge(command, "secret") == "allow", command
 
 
 def test_a_pattern_without_any_depth_does_not_reach_below_another_directory() -> None:
@@ -301,9 +333,34 @@ def test_a_path_that_programs_read_in_different_ways_is_asked(path: str) -> None
 
 def test_a_text_that_may_name_a_guarded_file_in_another_way_is_not_allowed() -> None:
     assert judge_below("mcp__lab__read", place="~/sub/.env") == "ask"
-    assert judge_below("mcp__lab__read", place="FILE:///repo/sub/.env") == "ask"
+    assert judge_below("mcp__lab__read", place="FILE:///repo/sub/.env") == "deny"
     assert judge_below("mcp__lab__read", place=" sub/.env ") == "deny"
     assert judge_below("mcp__lab__read", place=" a.txt ") == "allow"
+
+
+@pytest.mark.parametrize(
+    "word", ["sub/.env:12", "@sub/.env", "a.txt,sub/.env", "--file=sub/.env", "-fsub/.env"]
+)
+def test_a_word_in_a_call_may_name_a_guarded_file_in_a_part(word: str) -> None:
+    assert judge_below("mcp__lab__read", place=word) == "deny"
+    assert judge_below("mcp__lab__read", place=f"{word} is not a word") == "allow"
+
+
+def test_a_guarded_file_may_be_the_name_of_a_value_in_a_call() -> None:
+    def judge(value: object) -> str:
+        return judge_call(
+            "mcp__lab__read",
+            {"files": value},
+            ENV_DENIED,
+            root=ROOT,
+            resolve=resolve,
+            find_repository=find_repository,
+            is_directory=lambda _: False,
+        ).decision
+
+    assert judge({"a.txt": 1}) == "allow"
+    assert judge({".env": 1}) == "deny"
+    assert judge([{"a.txt": {".env": "x"}}]) == "deny"
 
 
 def test_a_test_in_a_file_behind_a_link_is_not_in_the_work_tree() -> None:

@@ -114,6 +114,7 @@ git cat-file: --textconv --filters --batch
 pytest: -p -c -o --basetemp=x --junitxml=x --rootdir=x --confcutdir=x --pdbcls=x --pastebin=all @x +x
 make: -f -C -I -E -o -W --eval=x --file=x --directory=x X=y X:=y
 npm run: a/b -- --script-shell=x --prefix=x
+jq: import"x"a; include"x";.
 npm test: x --prefix=x
 cargo fmt: -- --config=x --manifest-path=x
 cargo test: --config --config=x --manifest-path=x --target-dir=x -Z -C --
@@ -143,6 +144,7 @@ def test_arguments_that_run_or_write_more_than_they_show_are_not_listed(row: str
         "git submodule", "git bisect run x", "git filter-branch", "git difftool", "git config x y",
         "git stash", "git archive", "git -c a=b log", "git -C x log", "git --exec-path=x log",
         "git --git-dir=x log", "git worktree add x", "git ls-remote --upload-pack=x y", "npm exec x",
+        "npm run-script x", "yarn run x",
         "npm install", "cargo run", "cargo install x", "go run x", "go build", "go generate", "tee x",
         "tar xf x", "cp a b", "mv a b", "rm a", "ln -s a b", "dd", "awk x", "python x.py",
         "python -c x", "perl x", "node x", "wget x", "rsync a b", "zip a b", "chmod x", "kill x",
@@ -178,6 +180,9 @@ def test_programs_that_run_others_have_no_list() -> None:
         ("git grep x src", False),
         ("git add -A", True),
         ("git add src", False),
+        ("ruff check", True),
+        ("ruff check src", False),
+        ("mypy", True),
         ("cat x", False),
         ("ls", False),
     ],
