@@ -1,5 +1,6 @@
 """Settings files on disk: every byte is restored, links stay links, unreadable files are left alone."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,9 @@ def test_a_dangling_link_stays_a_link(tmp_path: Path, backups: Path) -> None:
 
     assert path.is_symlink()
     assert (tmp_path / "later.json").is_file()
+    uninstall_hooks(path, backups=backups)
+    assert path.is_symlink()
+    assert not (tmp_path / "later.json").exists()
 
 
 @pytest.mark.parametrize("content", [b"{", b"// hi\n{}", b"[]", b'{"hooks": 1}', b"\xff\xfe"])
@@ -163,6 +167,38 @@ def test_uninstalling_leaves_a_directory_that_was_there_before(
         install_hooks(path, GROUPS, backups=backups)
         uninstall_hooks(path, backups=backups)
         assert path.parent.exists() is was_there
+
+
+def test_a_directory_that_the_user_made_again_is_left(tmp_path: Path, backups: Path) -> None:
+    path = tmp_path / ".claude" / "settings.json"
+    install_hooks(path, GROUPS, backups=backups)
+    shutil.rmtree(path.parent)
+    path.parent.mkdir()
+    install_hooks(path, GROUPS, backups=backups)
+    uninstall_hooks(path, backups=backups)
+    assert path.parent.is_dir()
+
+
+def test_projects_with_similar_paths_are_told_apart(tmp_path: Path, backups: Path) -> None:
+    long = "x" * 100
+    for created, there in (("a/b", "a-b"), (f"c/{long}/{long}", f"d/{long}/{long}")):
+        (tmp_path / there / ".claude").mkdir(parents=True)
+        paths = [tmp_path / name / ".claude" / "settings.json" for name in (there, created)]
+        for path in paths:
+            install_hooks(path, GROUPS, backups=backups)
+        for path in paths:
+            uninstall_hooks(path, backups=backups)
+        assert [path.parent.exists() for path in paths] == [True, False]
+
+
+def test_a_directory_behind_a_link_is_created_and_removed(tmp_path: Path, backups: Path) -> None:
+    path = tmp_path / ".claude" / "settings.json"
+    path.parent.symlink_to("elsewhere")
+    install_hooks(path, GROUPS, backups=backups)
+    assert (tmp_path / "elsewhere" / "settings.json").exists()
+    uninstall_hooks(path, backups=backups)
+    assert path.parent.is_symlink()
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_uninstalling_leaves_a_directory_that_others_use_by_now(tmp_path: Path, backups: Path) -> None:

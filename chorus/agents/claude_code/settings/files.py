@@ -3,6 +3,7 @@
 A file that cannot be parsed is left alone, a symlink stays one, and every write is atomic, after a backup.
 """
 
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator, Mapping
@@ -96,10 +97,11 @@ def _write(path: Path, before: str | None, after: str | None, backups: Path) -> 
     try:
         backup = _back_up(path, before, backups) if before is not None else None
         if after is None:
-            path.unlink()
-            _remove_created_directory(path, backups)
+            real.unlink()
+            _remove_created_directory(path, real.parent, backups)
         else:
-            _create_directory(path, real.parent, backups)
+            if before is None:
+                _create_directory(path, real.parent, backups)
             _replace(real, after.encode(), expected=None if before is None else before.encode())
     except OSError as error:
         raise SettingsNotWritten(f"cannot write {path}: {error.strerror or error}") from error
@@ -125,24 +127,28 @@ def _replace(path: Path, content: bytes, *, expected: bytes | None) -> None:
 
 def _create_directory(path: Path, directory: Path, backups: Path) -> None:
     """Create the directory of a settings file if it is missing, and remember that it was created for it."""
+    mark = _created_mark(path, backups)
     if directory.exists():
+        mark.unlink(missing_ok=True)  # of a directory that was removed by hand
         return
     directory.mkdir(parents=True)
     make_private(backups)
-    _created_mark(path, backups).touch(0o600)
+    mark.touch(0o600)
 
 
-def _remove_created_directory(path: Path, backups: Path) -> None:
+def _remove_created_directory(path: Path, directory: Path, backups: Path) -> None:
     """Remove the directory of a removed settings file, if it was created for it and nothing else is in it."""
     mark = _created_mark(path, backups)
     if mark.exists():
         mark.unlink()
-        if not any(path.parent.iterdir()):
-            path.parent.rmdir()
+        if not any(directory.iterdir()):
+            directory.rmdir()
 
 
 def _created_mark(path: Path, backups: Path) -> Path:
-    return backups / f"{_flat_name(path)}.created"
+    # Two paths may have the same flat name.
+    digest = hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:16]
+    return backups / f"{_flat_name(path)}.{digest}.created"
 
 
 def _flat_name(path: Path) -> str:
