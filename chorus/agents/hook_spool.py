@@ -1,6 +1,6 @@
-"""The spool: hook events, one file each, in a directory shared by the hook program and the watcher.
+"""The spool: hook events, one file each, and the marks that tell hooks whether and how to wait for the watcher.
 
-Gives events in the order they happened, each once, and releases each hook, with an answer if there is one.
+Returns events in the order they happened, each once, and releases each hook, with an answer if there is one.
 An event stays on disk until it is forgotten, so after a crash the next watcher finds what was not handled.
 docs/protocol.md describes the exchange; hooks/chorus-hook is the other side of it.
 """
@@ -106,7 +106,7 @@ class Spool:
         self._announce()
 
     def close(self, *, asleep: bool) -> None:
-        """Stop serving. With `asleep`, hooks do not start another watcher; a command does."""
+        """Stop serving. `asleep`: the user stopped the watcher, so no hook starts another; a command does."""
         self.set_alone(frozenset())
         if asleep:
             self._write("asleep", b"")

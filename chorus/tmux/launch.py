@@ -1,4 +1,4 @@
-"""Run a program in a new pane: in a new session, a new window, or beside an existing pane.
+"""Run a program in a new pane: in a new session or window, or right of or below a pane, by the window's size.
 
 A side pane is marked with a tmux option, so that it is found again whatever runs in it; panes without the
 mark are never closed. The user's focus does not change.

@@ -16,7 +16,8 @@ from chorus.store.objects.tree_object import EXECUTABLE_MODE, FILE_MODE, SYMLINK
 from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason
 from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.staged_file import CannotReplace
-from chorus.store.worktree.work_tree import READ_ATTEMPTS, WorkTree, is_scratch, read_all
+from chorus.store.worktree.scratch_names import is_scratch
+from chorus.store.worktree.work_tree import READ_ATTEMPTS, WorkTree, read_all
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -7,9 +7,7 @@ left behind.
 """
 
 import contextlib
-import itertools
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 
@@ -19,14 +17,11 @@ from chorus.store.lock_file import translate_write_errors, write_all
 from chorus.store.objects.tree_object import EXECUTABLE_MODE, SYMLINK_MODE
 from chorus.store.worktree.descent import Blocked, OpenParent, descend, names_in
 from chorus.store.worktree.file_state import File, FileState, Stamp
+from chorus.store.worktree.scratch_names import is_own_scratch, new_scratch_name
 from chorus.system.files import durable_writes
 
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 EXECUTABLE_BITS = 0o111
-# The process id and a number.
-SCRATCH_NAME = rb"\.chorus-\d+-\d+\.tmp"
-
-_serial = itertools.count()
 
 
 class CannotReplace(ChorusError):
@@ -56,7 +51,7 @@ class StagedFile:
         self._path = path
         self._directory = os.dup(parent.directory)
         self._created_parents = parent.created
-        self._scratch = b".chorus-%d-%d.tmp" % (os.getpid(), next(_serial))
+        self._scratch = new_scratch_name()
         self._is_pending = True
         self._failure: OSError | None = None
         self.descriptor: int | None = None  # None for a link
@@ -146,7 +141,7 @@ def remove_scratch_files(root: str, path: RepoPath) -> None:
         descend(root, path) as parent,
     ):
         for name in names_in(parent.directory):
-            if re.fullmatch(SCRATCH_NAME, name):
+            if is_own_scratch(name):
                 os.unlink(name, dir_fd=parent.directory)
 
 

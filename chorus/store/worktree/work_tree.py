@@ -6,7 +6,6 @@ caller saw it.
 """
 
 import os
-import re
 import stat
 from collections.abc import Sequence
 from functools import cached_property
@@ -17,6 +16,7 @@ from chorus.store.objects.tree_object import SYMLINK_MODE
 from chorus.store.worktree import staged_file
 from chorus.store.worktree.descent import Blocked, OpenParent, descend, exists
 from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason, Stamp, mode_of
+from chorus.store.worktree.scratch_names import is_scratch
 from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.staged_file import StagedFile
 from chorus.system.files.durable_writes import find_journal
@@ -25,11 +25,6 @@ from chorus.system.files.durable_writes import find_journal
 CAP_BYTES = 32 * 2**20
 # A file written to during five reads in a row is being streamed to: it is read again later.
 READ_ATTEMPTS = 5
-
-# The client writes `NAME.tmp.<pid>.<12 hex>` and renames it over NAME; the other form is Chorus's.
-SCRATCH = re.compile(
-    rb"(?:.*/)?(?:[^/]*\.tmp\.\d+\.[0-9a-f]{12}|" + staged_file.SCRATCH_NAME + rb")", re.DOTALL
-)
 
 OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -182,11 +177,6 @@ def _below_same_directory(root: str, path: str) -> str | None:
         except OSError:  # not there
             continue
     return None
-
-
-def is_scratch(path: RepoPath) -> bool:
-    """Whether a program created this file only to rename it."""
-    return ".tmp" in path and SCRATCH.fullmatch(os.fsencode(path)) is not None
 
 
 def read_all(descriptor: int, size: int) -> bytes:

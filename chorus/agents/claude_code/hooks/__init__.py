@@ -1,1 +1,1 @@
-"""Claude Code's hooks: the hook program, the events it writes, and the spool it writes them to."""
+"""Claude Code's hooks: the hook program, and the settings that make the client run it."""

@@ -1,0 +1,29 @@
+"""Names of files that a program creates only to rename them: the client's and Chorus's own. Not recorded."""
+
+import itertools
+import os
+import re
+
+from chorus.model.ids import RepoPath
+
+# The client writes `NAME.tmp.<process id>.<12 hex digits>` and renames it to NAME.
+_CLIENTS = rb"[^/]*\.tmp\.\d+\.[0-9a-f]{12}"
+_OWN = re.compile(rb"\.chorus-\d+-\d+\.tmp")
+_ANY = re.compile(rb"(?:.*/)?(?:" + _CLIENTS + rb"|" + _OWN.pattern + rb")", re.DOTALL)
+
+_serial = itertools.count()
+
+
+def new_scratch_name() -> bytes:
+    """Return a name for a scratch file of this process."""
+    return b".chorus-%d-%d.tmp" % (os.getpid(), next(_serial))
+
+
+def is_own_scratch(name: bytes) -> bool:
+    """Whether it is a name of Chorus's own."""
+    return _OWN.fullmatch(name) is not None
+
+
+def is_scratch(path: RepoPath) -> bool:
+    """Whether the path has such a name."""
+    return ".tmp" in path and _ANY.fullmatch(os.fsencode(path)) is not None
