@@ -25,7 +25,7 @@ ABOUT = """\
 Without PANE, finds every pane in which Claude Code is running in this repository."""
 EXAMPLES = (
     ("chorus attach", "watch all running sessions of this repository"),
-    ("chorus attach --hooks", "also add hooks while they run: faster and more exact"),
+    ("chorus attach --hooks", "also add hooks while they run, to record faster and more exactly"),
     ("chorus attach %3", "watch one pane, even if no client is running there yet"),
     ("chorus attach --capture session.log", "follow a headless client that runs outside tmux"),
 )
@@ -120,7 +120,7 @@ def warn_of_older_client(state: PaneState) -> None:
     for client in find_clients(state):
         if client.version and not agent.setup.reads_new_settings(client.version):
             print_err(f"chorus: client {client.version} may not read hooks from a new directory: restart it")
-            print_err("chorus: until then its calls are read from its transcript, later than by hooks")
+            print_err("chorus: until then its calls are read from its transcript, later than through hooks")
 
 
 def find_clients(state: PaneState) -> list[RunningClient]:

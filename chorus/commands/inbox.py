@@ -19,9 +19,9 @@ ABOUT = """\
 Lists every repository in which one of your watchers runs or ran. Never starts a
 watcher, and works from any directory."""
 EXAMPLES = (
-    ("chorus inbox", "a live view on a terminal, which also answers; ? shows its keys"),
-    ("chorus inbox --plain", "list what waits for you, everywhere"),
-    ("chorus inbox --web", "the same in a browser, also on a phone through your own tunnel"),
+    ("chorus inbox", "open a live view in which you can answer prompts; ? shows its keys"),
+    ("chorus inbox --plain", "list what is waiting for you in every repository"),
+    ("chorus inbox --web", "serve it as a web page, also for a phone through your own tunnel"),
     ("chorus inbox --short", "for tmux: set -g status-right '#(chorus inbox --short)'"),
 )
 # How many lines of a prompt's command or change are printed; `chorus prompts` prints all.
@@ -56,7 +56,9 @@ def configure(parser: ArgumentParser) -> None:
     web.add_argument(
         "--port", type=_parse_port, metavar="N", help="listen on this port (default: 7717, or any free one)"
     )
-    web.add_argument("--read-only", action="store_true", help="only show: answer no prompts, change nothing")
+    web.add_argument(
+        "--read-only", action="store_true", help="show the inbox only: take no answers, change nothing"
+    )
     web.add_argument(
         "--url", metavar="URL", help="print links to your own tunnel at this address: https://HOST"
     )

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from chorus.model.api.json_api import NoteJson
 
 ABOUT = """\
-The note is a draft until you send it with `chorus notes send`, or send your next
-message to that session, which includes it. The agent gets all notes together, each
-with its lines as they are at that moment."""
+The note is a draft until you run `chorus notes send` or send that session your next
+message, which then includes it. The agent gets all notes together, each quoting its
+lines as they are at that moment."""
 EXAMPLES = (
     ("chorus note 12 'this needs a test'", "a note on action 12"),
     ("chorus note 12:40 'what if it is None?'", "on line 40 of its file, as `chorus show 12` numbers it"),

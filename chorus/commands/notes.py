@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from chorus.wire.client import Connection
 
 ABOUT = """\
-A note is a draft, sent, or addressed: the session changed its lines after it got the
-note, or you marked it as addressed. Notes reach a session through its hooks, the mod, or
-as a message to a headless session; nothing is typed into a pane."""
+A note is a draft, sent or addressed. It is addressed once the session changes its lines
+after receiving it, or when you mark it as addressed. Notes are delivered through the
+session's hooks or the mod, or as a message to a headless session. Nothing is typed into
+a pane."""
 EXAMPLES = (
     ("chorus notes", "list the notes with their lines as they are now"),
-    ("chorus notes send", "send all drafts, those of one session together"),
+    ("chorus notes send", "send all drafts, grouped by session"),
     ("chorus notes send 3 5", "send these two"),
     ("chorus notes done 3", "mark one as addressed"),
     ("chorus notes drop 3", "delete one"),

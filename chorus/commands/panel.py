@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--toggle",
         action="store_true",
-        help="open or close the panel in this tmux window (a popup where the window is small)",
+        help="open or close the panel in this tmux window (a popup if the window is small)",
     )
     parser.add_argument(
         "--theme", choices=("auto", "dark", "light"), default="auto", help="colour theme (default: auto)"
@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bell", action="store_true", help="ring the bell for each new prompt")
     add_here_option(parser)
     tmux = parser.add_argument_group("options for --toggle")
-    tmux.add_argument("--pane", metavar="ID", help="open beside this pane (default: the current one)")
+    tmux.add_argument("--pane", metavar="ID", help="open next to this pane (default: the current one)")
     add_tmux_options(tmux)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chorus.model.api.json_api import PullRequestJson
 
 ABOUT = """\
-Prints what was asked, what was done with links to the lines, what was reverted and
+Prints what was asked, what was done (with links to the lines), what was reverted and
 why, your notes, and the tests that were run. Land the lane and push the branch first:
 links lead to the current commit at the remote `origin`. Nothing is sent anywhere."""
 EXAMPLES = (

@@ -48,7 +48,7 @@ EXAMPLES = (
     ("chorus run 'fix the failing test'", "start a session with this message"),
     ("chorus run 'go on' --resume ID", "continue an earlier session"),
     ("chorus run 'say hello' --wait --end", "print the answer and end the session"),
-    ("chorus run 'look it up' --mcp notes='python notes.py'", "with an MCP server of your own"),
+    ("chorus run 'look it up' --mcp notes='python notes.py'", "use your own MCP server"),
 )
 
 

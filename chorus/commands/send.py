@@ -40,7 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="change the permission mode first: " + ", ".join(load_agent().setup.permission_modes),
     )
     parser.add_argument(
-        "--end", action="store_true", help="end the session after its current turn, and wait for that"
+        "--end",
+        action="store_true",
+        help="end the session after its current turn, and wait for its end",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

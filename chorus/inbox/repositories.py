@@ -1,4 +1,4 @@
-"""What the inbox knows of one repository, and how repositories are named.
+"""One repository in the inbox: what is known about it, and how repositories are named.
 
 Answers of a watcher are checked here: it may be of another version. Loads no library: `chorus inbox --short`
 imports it.
@@ -36,7 +36,7 @@ MAX_ACTIONS = 50
 
 
 def list_requests(path: Path) -> list[Request]:
-    """What the watcher of the repository at this path is asked."""
+    """The requests to the watcher of the repository at this path."""
     log = {"open": True, "limit": MAX_ACTIONS, "cwd": str(path)}
     return [("status", {}), ("prompts", {}), ("log", log)]
 
@@ -68,7 +68,7 @@ def find_repository(name: str) -> Home:
     for path, known in names.items():
         if known == name:
             return homes[path]
-    known_names = f"the inbox knows {', '.join(names.values())}" if names else "the inbox knows none"
+    known_names = f"the inbox lists {', '.join(names.values())}" if names else "the inbox lists none"
     raise NoSuchRepository(f"there is no repository {name}; {known_names}")
 
 

@@ -15,12 +15,12 @@ SHORT_TURN_LENGTH = 8
 # The tool of an action that reverts others, or redoes them.
 REVERT_TOOL = "Revert"
 OPEN_STATUS = "committed"
-# What the log says of an entry.
+# What the log says about an entry.
 STATUS_MEANINGS = {
     "committed": "changed files, still open",
     "reverted": "by you; `chorus redo` restores it",
     "kept": "reviewed by you",
-    "landed": "on a branch of yours",
+    "landed": "on one of your branches",
     "undone": "its change was removed by git, a rewind or an edit",
     "noop": "changed nothing",
     "failed": "the call failed",

@@ -138,7 +138,7 @@ class _LiteralJudge:
         return Finding("ask", about, problem)
 
     def _judge_paths(self, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Guarded and protected files, and files out of the work tree, that the command names."""
+        """Yield findings for guarded and protected files, and files outside the work tree."""
         listed = find_arguments(command)
         arguments = () if listed is None else command[len(listed[0].split()) :]
         reads_below = True
@@ -215,7 +215,9 @@ class _LiteralJudge:
             yield Finding("ask", _describe(command), "git finds no repository here, or another one")
         elif here != self._context.root and not all(map(_only_reads, self._script.commands)):
             yield Finding(
-                "ask", _describe(command), "beside a command that writes, git is allowed only in the root"
+                "ask",
+                _describe(command),
+                "with a command that writes, git is allowed only in the root",
             )
 
     def _repository(self) -> str | None:

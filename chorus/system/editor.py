@@ -64,7 +64,7 @@ def edit_text(text: str, comments: Sequence[str], directory: Path) -> str:
     # As git runs it: a shell command line, with the file as its last argument.
     done = subprocess.run(["/bin/sh", "-c", f'{editor} "$@"', editor, str(path)])
     if done.returncode:
-        raise EditorFailed(f"the editor {editor!r} failed with {done.returncode}; nothing was landed")
+        raise EditorFailed(f"the editor {editor!r} exited with code {done.returncode}; nothing was landed")
     written = path.read_bytes().decode("utf-8", "surrogateescape")
     return _git(directory, "stripspace", "--strip-comments", stdin=written).strip("\n")
 

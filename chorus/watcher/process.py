@@ -96,5 +96,5 @@ async def _supervise(serve: Serve, bound_the_end: Callable[[], None]) -> bool:
 
 def _end_at_once() -> None:
     """Exit at once, without waiting for threads."""
-    log.error("something did not end within %.0f seconds of the stop; it is cut off", END_SECONDS)
+    log.error("some work did not end within %.0f seconds of the stop; it is cut off", END_SECONDS)
     os._exit(0)

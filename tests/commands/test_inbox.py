@@ -114,7 +114,7 @@ def test_a_prompt_is_shown_with_the_command_that_answers_it_from_anywhere(
     assert main(["approve", "shop:7.1.ac"]) == ExitCode.NOT_FOUND
     assert main(["approve", "shop:7.1.ab"]) == ExitCode.OK
     assert main(["approve", "web:7.1.ab"]) == ExitCode.NOT_FOUND
-    assert "the inbox knows shop" in capsys.readouterr().err
+    assert "the inbox lists shop" in capsys.readouterr().err
     (answered,) = watcher.requests_for("answer")
     assert answered["prompt"] == "7.1.ab"
 

@@ -78,11 +78,11 @@ def _cell(text: str) -> str:
 
 # The rest of the manual page: what users type most, and what is where.
 MAN_EXAMPLES = (
-    ("chorus claude", "Start Claude Code in tmux, watched, with the panel beside it."),
+    ("chorus claude", "Start Claude Code in tmux, watched, with the panel next to it."),
     ("chorus log --open", "List what is not reviewed yet."),
     ("chorus revert 12", "Revert action 12; later work in the same file stays."),
     ("chorus note 12:40 'what if it is None?'", "Write a note to the agent on a line of action 12."),
-    ("chorus notes send", "Send all notes, those of one session together."),
+    ("chorus notes send", "Send all drafts, grouped by session."),
     ("chorus inbox --web", "Answer the prompts of all repositories in a browser; prints a link."),
     ("chorus land LANE --edit", "Commit a lane to the current branch, and edit the messages first."),
     (

@@ -14,9 +14,9 @@ from chorus.model.ids import RepoPath
 from chorus.store.lock_file import CannotWrite
 from chorus.store.objects.tree_object import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE
 from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason
+from chorus.store.worktree.scratch_names import is_scratch
 from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.staged_file import CannotReplace
-from chorus.store.worktree.scratch_names import is_scratch
 from chorus.store.worktree.work_tree import READ_ATTEMPTS, WorkTree, read_all
 
 ROOT = Path(__file__).parent.parent.parent

@@ -116,7 +116,7 @@ class RevertForm(Form[str]):
     def _render_hint(self) -> str:
         """Return how to resolve a conflict with the keys of this form, instead of the command line."""
         if self.preview.dependents:
-            return "Press w to see what reverting those too would change."
+            return "Press w to preview reverting those as well."
         markers = sanitize(command_lines.with_markers(self.command))
         return f"Undo that change by hand first, or run `{markers}` to get conflict markers."
 

@@ -118,7 +118,7 @@ class PromptCard(Widget, can_focus=True):
     def show_unread(self) -> str | None:
         """Scroll to the first line not shown yet and return a message about it; None if all were shown."""
         if self.shown is None or self.shown.prompt.cut:
-            return "a part of it is not on the pane's screen: make that pane taller, or answer it there"
+            return "part of it is not on the pane's screen: make that pane taller, or answer it there"
         if self._lines.longer:
             return "it is too long for the panel: read and answer it in its own pane"
         self._note_read()
@@ -129,7 +129,7 @@ class PromptCard(Widget, can_focus=True):
         self._offset = self._read
         self.action_scroll_body(0)
         self.shown = replace(self.shown, since=monotonic())
-        return "a part of it was hidden: read it, then press again"
+        return "part of it was hidden: read it, then press again"
 
     def answer_keys(self) -> list[str]:
         """The keys that answer the prompt that is shown."""

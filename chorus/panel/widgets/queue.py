@@ -205,7 +205,7 @@ class Queue(LinePane):
         elif not self._model.entries:
             text = EMPTY_TEXT
         elif self.view.session is not None:
-            text = "Nothing of this session to show. Press s for the next session, t for everything."
+            text = "This session has nothing to show. Press s for the next session, t for everything."
         elif self.view.scope is Scope.OPEN:
             text = "Nothing is open. Press t to see everything."
         else:

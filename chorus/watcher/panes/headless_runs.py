@@ -146,7 +146,7 @@ class HeadlessRuns:
                 path.unlink(missing_ok=True)
 
     def find(self, name: str | None) -> HeadlessRun:
-        """Return the run of that name, session or pane; without a name, the only run there is."""
+        """Return the run with that name, session or pane; without a name, the only run."""
         alive = [run for run in self.all.values() if run.is_running]
         if name is not None:
             alive = [run for run in alive if run.is_named(name)]
@@ -363,7 +363,7 @@ def _open_pipe(pipe: Path) -> Iterator[int]:
     try:
         yield descriptor
     except BrokenPipeError as error:
-        raise NoHeadlessRun(f"headless session {pipe.stem} ended while it was written to") from error
+        raise NoHeadlessRun(f"headless session {pipe.stem} ended before the message was written") from error
     finally:
         os.close(descriptor)
 

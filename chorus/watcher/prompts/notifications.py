@@ -194,4 +194,4 @@ def _run(command: list[str]) -> None:
     except OSError as error:
         log.warning("cannot run %s: %s", command[0], error)
     except subprocess.TimeoutExpired:
-        log.warning("%s did not end in time; it was ended", command[0])
+        log.warning("%s did not exit in time; it was killed", command[0])

@@ -145,7 +145,7 @@ class Server:
                 else:
                     await self._answer(line, writer)
         except BadHttp as error:
-            log.warning("not a valid request of the mod: %s", error)
+            log.warning("invalid request from the mod: %s", error)
         except asyncio.CancelledError:
             if not self._closing:  # else asyncio would report it as a failure
                 raise
@@ -166,7 +166,7 @@ class Server:
             assert self._handle_http is not None
             reply = await self._handle_http(request, client_pid)
         except Exception:
-            log.exception("a report of the mod failed")
+            log.exception("handling a report of the mod failed")
             reply = {}
         writer.write(render_http(reply))
         await writer.drain()

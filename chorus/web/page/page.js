@@ -314,7 +314,7 @@ function wasShown(card) {
   for (const part of [card.head, card.foot]) {
     if (part.dataset.seen !== "yes") {
       part.scrollIntoView({ block: "center" });
-      toast("A part of it was hidden: read it, then press again.");
+      toast("Part of it was hidden: read it, then press again.");
       return false;
     }
   }

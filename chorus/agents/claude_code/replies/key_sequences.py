@@ -54,7 +54,7 @@ KeySubsequence = Generator[KeyStep, Prompt, Prompt]
 
 
 def plan_keys(answer: Answer, decided: Prompt, shown: Prompt) -> KeySequence:
-    """Plan the keys for an answer to `decided`. `shown` is the same prompt with its present input state."""
+    """Plan the keys for an answer to `decided`. `shown` is the same prompt with its current input state."""
     _check_texts(answer)
     match answer:
         case Allow(text):
@@ -279,7 +279,7 @@ def _prepare_answer(shown: Prompt, answer: QuestionAnswer) -> Generator[KeyStep,
 def _check_boxes(shown: Prompt, answer: QuestionAnswer) -> KeySequence:
     """Press the numbers of the boxes that differ from the answer."""
     if answer.text is not None:
-        raise CannotAnswer("this question cannot be answered with a text from here; answer it in the pane")
+        raise CannotAnswer("this question cannot take a text from here; answer it in its pane")
     wanted = frozenset(_key_of(shown, label) for label in answer.labels)
     if not wanted:
         raise CannotAnswer("this question takes at least one option")

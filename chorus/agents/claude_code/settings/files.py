@@ -46,7 +46,7 @@ def backup_directory() -> Path:
 
 
 def install_hooks(path: Path, groups: HookGroups, *, backups: Path) -> SettingsChange:
-    """Make these the only hooks of ours in the file; create it if it is missing."""
+    """Make these Chorus's only hooks in the file; create the file if it is missing."""
     before = _read(path)
     with _with_path(path):
         after = add_hooks(before, groups)
@@ -120,7 +120,7 @@ def _replace(path: Path, content: bytes, *, expected: bytes | None) -> None:
 
     def check() -> None:
         if expected is not None and path.read_bytes() != expected:
-            raise SettingsNotWritten(f"{path} was changed by another program meanwhile")
+            raise SettingsNotWritten(f"{path} was changed by another program in the meantime")
 
     replace_file(path, content, check=check)
 
