@@ -2,7 +2,7 @@
 
 To add a second agent:
 
-1. Make a package beside `claude_code` with whatever it needs to read that agent's events and dialogs. It
+1. Make a package next to `claude_code` with whatever it needs to read that agent's events and dialogs. It
    imports nothing from `claude_code`; it shares `chorus.model` and `chorus.agents.interface`.
 2. Write its `adapter.py`: an object `AGENT` that implements `chorus.agents.interface.Agent`. Import the parts
    that load pydantic only in the property that returns them.

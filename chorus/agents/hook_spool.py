@@ -1,4 +1,4 @@
-"""The spool: hook events, one file each, and the marks that tell hooks whether and how to wait for the watcher.
+"""The spool: hook events, one file each, and the marks that tell hooks whether to wait for the watcher.
 
 Returns events in the order they happened, each once, and releases each hook, with an answer if there is one.
 An event stays on disk until it is forgotten, so after a crash the next watcher finds what was not handled.

@@ -32,7 +32,7 @@ class Source(StrEnum):
 
     STREAM = "stream"  # what the client prints, in a pane or a pipe
     CONTROL_IN = "control-in"  # what was written to the client's stdin
-    CONTROL_OUT = "control-out"  # what the client printed, recorded beside what was written
+    CONTROL_OUT = "control-out"  # what the client printed, recorded together with what was written
     HOOK = "hook"
     MOD = "mod"  # a part of Chorus inside the client
     TRANSCRIPT = "transcript"
@@ -166,7 +166,7 @@ class Clients(Protocol):
         ...
 
     def find_client(self, session: SessionId) -> Process | None:
-        """Return the user's running client that is in this session; None if there is none to be found."""
+        """Return the user's running client that is in this session; None if none is found."""
         ...
 
     def read_transcript(self, path: Path) -> TranscriptReader: ...
@@ -231,11 +231,11 @@ class Events(Protocol):
         ...
 
     def asks_before_edits(self, event: Mapping[str, Any]) -> bool | None:
-        """Return whether the client of this hook event may ask before it edits a file; None: not said."""
+        """Return whether the client of this hook event may ask before it edits a file; None if unknown."""
         ...
 
     def agent_of(self, event: Mapping[str, Any]) -> tuple[str | None, bool]:
-        """Return the sub-agent a hook event is about, or the call that starts one, and whether it goes on."""
+        """Return the sub-agent a hook event is about, or the call that starts it, and whether it runs on."""
         ...
 
     def is_about_form(self, event: Mapping[str, Any]) -> bool:
@@ -255,7 +255,7 @@ class PromptReader(Protocol):
     """Finds the prompt on a captured screen."""
 
     def read(self, text: str, *, width: int | None = None) -> Prompt | UnknownPrompt | NoPrompt:
-        """Read a screen. `width` is the pane's; without it, that of the widest row."""
+        """Read a screen. `width`: of the pane; by default that of the widest row."""
         ...
 
     def explain(self, text: str, *, width: int | None = None) -> list[str]:
@@ -282,7 +282,7 @@ class PaneView:
 
 @dataclass(frozen=True, slots=True)
 class PressKey:
-    """Send one key by its tmux name, or (`literal`) a text."""
+    """Send one key, by its tmux name, or a text if `literal`."""
 
     key: str
     literal: bool = False

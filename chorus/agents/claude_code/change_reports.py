@@ -1,6 +1,6 @@
 """The paths in a tool's input and result, and the client's report of what a call changed.
 
-A report helps to tell changes apart. It is never a substitute for the bytes on disk.
+A report helps to separate the changes of several calls. It is never a substitute for the bytes on disk.
 """
 
 import posixpath

@@ -1,7 +1,7 @@
 """Transcripts: the files of JSON lines to which the client appends a session's events.
 
 `TranscriptTail` returns each complete line once, from a position that can be kept across a restart. The lines
-are not in order of time. A file that shrank or was replaced is read again from its start.
+are not always in order of time. A file that shrank or was replaced is read again from its start.
 """
 
 import json

@@ -24,7 +24,7 @@ _FOOTER = re.compile(r"(?:^|· )(?:Esc|Enter|Tab|shift\+\w+|ctrl\+\w)\b.* to \w"
 _BOX_END = re.compile(r"╰─+╯")
 # Where a plan has its options.
 _PLAN_COLUMNS = {3, 4}
-# Beside a text of which more is above or below.
+# Drawn next to a text that continues above or below.
 _MORE = ("↑", "↓")
 _CURSOR = "❯"
 # In a narrow pane 2.1.191 leaves out the blank before a label that it wraps.

@@ -1,4 +1,4 @@
-"""What an MCP server asks the user for, as a prompt: one question for each field of its form."""
+"""Turn what an MCP server asks the user for into a prompt: one question for each field of its form."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ YES, NO = "Yes", "No"
 
 
 def render_form(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the fields of a form as questions, in the form in which the agent's own questions are given."""
+    """Return the fields of a form as questions, in the same format as the agent's own."""
     required = read_required(schema)
     return [_question(name, field, optional=name not in required) for name, field in read_fields(schema)]
 
@@ -33,7 +33,7 @@ def describe_values(field: Mapping[str, Any]) -> str:
 
 
 def read_limits(field: Mapping[str, Any]) -> tuple[int | float | None, int | float | None]:
-    """Return the least and the largest number a field takes, where its schema says so."""
+    """Return the smallest and the largest number a field takes, if its schema says so."""
     least, most = (field.get(name) for name in ("minimum", "maximum"))
     return (
         least if isinstance(least, (int, float)) else None,

@@ -1,7 +1,7 @@
 """Prompts made from a permission request instead of a screen: a tool call, or a text of the client.
 
-Gives the same prompt a screen gives, with the whole tool input as its body. Its keys only name the
-options: none of them is ever pressed.
+The result is the same prompt as one read from a screen, with the whole tool input as its body. Its keys only
+name the options: none of them is ever pressed.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 from chorus.model.prompt import Option, Prompt, fingerprint
 from chorus.model.tools import COMMAND_KEY, MCP_PREFIX, PATH_KEYS, QUESTION_TOOL, find_tool
 
-# Row ends and the bar beside a long command depend on the screen.
+# Row ends and the bar left of a long command depend on the screen.
 _BLANKS = re.compile(r"[\s│]+")
 # What the reader of screens makes of a line across the pane.
 SEPARATOR = "╌"
@@ -77,7 +77,7 @@ def prompt_for_text(text: str) -> Prompt:
 def may_be_about(prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
     """Whether a prompt on the screen could be about this call, whose end is known.
 
-    True in doubt: the prompt is then taken for a new one, which costs the user another look and never
+    True if in doubt: the prompt is then taken for a new one, which costs the user another look and never
     sends a wrong key.
     """
     if prompt.tool is not None and prompt.tool != tool and not tool.startswith(MCP_PREFIX):

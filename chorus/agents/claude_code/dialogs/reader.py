@@ -55,7 +55,7 @@ QUIET = "the screen shows something that needs no answer"
 
 
 def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> ScreenReading:
-    """Find the prompt on this screen. `width` is the pane's; without it, that of the widest row."""
+    """Find the prompt on this screen. `width`: of the pane; by default that of the widest row."""
     if not is_capture(text):
         return ScreenReading(UnknownPrompt("this is not a captured screen: it moves the cursor"))
     screen = parse_screen(text, width)
@@ -80,7 +80,7 @@ def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> S
 
 
 def _is_quiet(ending: str, rules: PromptRules) -> bool:
-    """Whether a rule says that what ends like this needs no answer."""
+    """Whether a rule says that a dialog with this footer needs no answer."""
     return any(quiet.fullmatch(ending) for quiet in rules.quiet)
 
 
@@ -125,7 +125,7 @@ def _match_rule(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
 
 
 def _without_tip(heading: _Heading, edge: int) -> _Heading:
-    """Leave out a tip of the client right below the title: it comes and goes, and says nothing of the call.
+    """Leave out a tip of the client right below the title: it comes and goes, and is not about the call.
 
     It goes on in the next row only if that row's first word had no room left.
     """
@@ -194,7 +194,7 @@ def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> st
 def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
     """Whether a text that may be shortened is all there, by its number of lines and characters.
 
-    In doubt it is not: a wrapped row counts as a line, and the client leaves some characters out.
+    False if in doubt: a wrapped row counts as a line, and the client leaves some characters out.
     """
     if rule.rest is None:
         return True

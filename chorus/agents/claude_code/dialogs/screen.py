@@ -4,7 +4,7 @@ Reads what `capture-pane -p` prints, with or without `-e`: no escapes, no traili
 what the rows mean.
 
 In a wide pane the client docks panes (its diff, those of mods) right of everything else, behind an upright
-line from the top of the screen to its bottom. Then only what is left of that line is the screen: whatever a
+line from the top of the screen to its bottom. Then only the part to the left of that line is read: whatever a
 pane shows is cut off here. Where the input box or a dialog spans the whole width, the line ends above it.
 """
 
@@ -95,7 +95,7 @@ def join_rows(rows: Sequence[str], edge: int) -> str:
 
 
 def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
-    """The rows left of a docked pane, and the column of the line beside it; None if there is no dock.
+    """The rows left of a docked pane, and the column of the line between them; None if there is no dock.
 
     The line has to be in the same column of every row, also of those that only the client draws: text in a
     dialog cannot imitate that. Terminals disagree about the width of some characters: in a row with such

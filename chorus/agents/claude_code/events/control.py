@@ -1,6 +1,6 @@
 """Events of the control protocol, in both directions.
 
-Two spellings are read: that of real clients (`control_request`, `can_use_tool`, `request_id` beside the
+Two spellings are read: that of real clients (`control_request`, `can_use_tool`, `request_id` next to the
 request) and that of older descriptions (`sdk_control_request`, `control`, `permission`, `tool_input`,
 `request_id` inside).
 """

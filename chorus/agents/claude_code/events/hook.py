@@ -139,7 +139,7 @@ class SessionMeasured(Hook):
 
 
 class SubagentStop(Hook):
-    """A sub-agent is over."""
+    """A sub-agent has ended."""
 
 
 class MessageDisplay(Hook):

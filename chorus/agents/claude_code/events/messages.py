@@ -221,7 +221,7 @@ class QueueOperation(Known):
 
 
 class Attachment(Known):
-    """A transcript line with something the model gets beside the messages."""
+    """A transcript line with something the model gets in addition to the messages."""
 
     kind: str = Field(validation_alias=AliasPath("attachment", "type"))
     text: LooseText = Field(None, validation_alias=AliasPath("attachment", "prompt"))

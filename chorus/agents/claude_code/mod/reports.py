@@ -1,8 +1,8 @@
-"""Reports of the mod, as the hook events that say the same.
+"""Turn reports of the mod into the hook events that say the same.
 
 The mod reports calls that hooks do not see, because they fail before any hook runs, and it knows the id of
-the call that a permission request is about. What a session has cost is known to no hook: it has a name of
-our own.
+the call that a permission request is about. No hook reports what a session has cost, so the event for that
+has a name of our own.
 """
 
 from collections.abc import Mapping

@@ -127,9 +127,9 @@ def on_partial(state: PairingState, event: Partial, context: EventContext) -> li
 def report_result(
     event: Result, context: EventContext, turn: Turn | None, before: list[Turn]
 ) -> TurnReported:
-    """Return how a turn ended, from its result. Those in `before` end with it.
+    """Return how a turn ended, from its result. The turns in `before` end with it.
 
-    If the result has no text, the agent's last one is the answer.
+    If the result has no text, the agent's last text is the answer.
     """
     tokens = read_tokens(event.usage) if event.usage is not None else None
     if tokens is None and (event.input_tokens is not None or event.output_tokens is not None):

@@ -134,7 +134,7 @@ def read_failure(evidence: int, content: object) -> str | None:
 
 
 def read_denial(kind: object, decision: object) -> int:
-    """Read the evidence in the denial kind that newer clients put beside a result."""
+    """Read the evidence in the denial kind that newer clients report with a result."""
     evidence = _DENIAL_KINDS.get(kind, Evidence.NONE) if isinstance(kind, str) else Evidence.NONE
     return evidence | Evidence.DENIED if decision == "reject" else evidence
 

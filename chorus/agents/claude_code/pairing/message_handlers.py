@@ -168,7 +168,7 @@ def _on_tool_result_block(
         evidence |= _read_meta(event.results_meta, block.id)
         if alone:
             evidence |= read_denial(event.denial, event.decision)
-    # The tool's own result is beside the message, so it is one call's only if there is one result block.
+    # The tool's own result is outside the blocks, so it is one call's only if there is one result block.
     response = event.response if alone else None
     failure = read_failure(evidence, block.content)
     outcomes = state.update_call(

@@ -68,7 +68,7 @@ class _Layout:
 
 
 def find_hooks(text: str) -> dict[str, list[dict[str, Any]]]:
-    """The groups with hooks of ours, by event."""
+    """The groups that contain hooks of Chorus, by event."""
     found: dict[str, list[dict[str, Any]]] = {}
     for entry in _entries(text):
         found.setdefault(str(entry.event.key), []).append(entry.group.value)
@@ -76,7 +76,7 @@ def find_hooks(text: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def add_hooks(text: str | None, groups: HookGroups) -> str:
-    """The text with exactly these hooks of ours; `text` is None if there is no file yet."""
+    """The text with exactly these hooks of Chorus; `text` is None if there is no file yet."""
     if text is not None:
         if find_hooks(text) == groups:
             return text
@@ -91,7 +91,7 @@ def add_hooks(text: str | None, groups: HookGroups) -> str:
 
 
 def remove_hooks(text: str) -> str | None:
-    """The text without hooks of ours; None if the file was created for them and nothing else is left."""
+    """The text without Chorus's hooks; None if the file was created for them and nothing else is left."""
     remaining: str | None = text
     while remaining is not None and (entry := next(_entries(remaining), None)) is not None:
         remaining = _cut(remaining, entry)

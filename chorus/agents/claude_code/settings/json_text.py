@@ -1,7 +1,7 @@
 """Edit a JSON text in place: add or cut one value without touching the rest.
 
-The text may be laid out in any way. Cutting what was added restores every character, and no value of others
-is reformatted.
+The text may be laid out in any way. Cutting what was added restores every character, and no other value is
+reformatted.
 """
 
 import json

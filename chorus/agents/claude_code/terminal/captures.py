@@ -19,7 +19,7 @@ MAX_PARTS = 8
 def read_capture(data: bytes, widths: Sequence[int] = ()) -> list[Document]:
     """Return the events of a capture, in order. `widths`: those it is likely to be wrapped at.
 
-    An event of which only blanks at the ends of rows are in doubt is returned, marked as inexact.
+    An event in which only blanks at the ends of rows are in doubt is returned, marked as inexact.
     """
     rows = tidy_rows(data).split(b"\n")
     found = _read_rows(rows, widths, MAX_PARTS)

@@ -14,7 +14,7 @@ from chorus.agents.claude_code.terminal.row_reader import RowReader
 from chorus.agents.interface import Document
 
 DEFAULT_MAX_SIZE = 64 * 2**20
-# What may be in one row beside an object: a shell prompt, a title, the mode switches of an ending client.
+# What may be in one row with an object: a shell prompt, a title, the mode switches of an ending client.
 _MAX_BESIDE_OBJECT = 64 * 2**10
 # Smaller pieces of a row are joined as they come, because each has a cost of its own.
 _MAX_COPIED_PIECE = 16 * 2**10
@@ -25,7 +25,7 @@ class Reassembler:
 
     `width` is the pane's, for a capture in rows. `unwrapped`: the source never wraps, so that a newline
     inside an object always means that it was cut off. With neither, an object over several rows is counted
-    and not returned. `allow_inexact`: also return objects of which only blanks at the ends of rows are in
+    and not returned. `allow_inexact`: also return objects in which only blanks at the ends of rows are in
     doubt, marked `exact=False`.
 
     `problems` counts by kind: "noise" (rows that belong to no object), "cut-off", "too-long" (over

@@ -78,7 +78,7 @@ class RowReader:
             self._drain()
 
     def skip_row(self, beginning: bytes) -> None:
-        """Handle a row that is too long to be kept, of which this is the beginning."""
+        """Handle the beginning of a row that is too long to be kept."""
         self.finish()
         self._problems["noise" if find_start(beginning) is None else "too-long"] += 1
 
