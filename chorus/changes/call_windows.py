@@ -1,7 +1,7 @@
 """Decide what to record when calls open and close.
 
 Takes the outcomes of pairing, in order, and returns the effects to perform: before a call that names its
-paths, record their present state as outside; before a call that may write anywhere, record everything that
+paths, record their current state as outside; before a call that may write anywhere, record everything that
 changed until then as outside; when a call ends, record what it changed. Between calls every change is
 outside. Never reads a file.
 

@@ -19,14 +19,14 @@ MAX_ALIGNED_CELLS = 250_000
 
 
 class FileVersion(NamedTuple):
-    """One version of a file. `kind`: its mode, and its content if it has no lines; None: there is no file."""
+    """One version of a file. `kind`: its mode, and its content if that has no lines; None: no file."""
 
     kind: str | None
     lines: Sequence[bytes] = ()
 
 
 class LineCounts(NamedTuple):
-    """How many lines of an action's change are gone, of how many."""
+    """How many lines an action changed, and how many of them are gone."""
 
     gone: int
     of: int
@@ -73,7 +73,7 @@ class Place:
     def go_to(self, level: int, lost: Presence) -> None:
         """Return to one of the states. `lost`: what becomes of the states it does not build on.
 
-        If somebody else restores the content of a reverted action, the action stays reverted: the present
+        If somebody else restores the content of a reverted action, the action stays reverted: the current
         content is then gone, not replaced by that action.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
@@ -87,7 +87,7 @@ class Place:
         self.level = level
 
     def find(self, value: bytes | None) -> int | None:
-        """The state with this content: the newest that the present one builds on, or else the next one."""
+        """The state with this content: the newest that the current one builds on, or else the next one."""
         below = self._ancestors(self.level)
         after = (index for index in range(self.level + 1, len(self.states)))
         before = (index for index in reversed(range(self.level)) if index not in below)
@@ -102,7 +102,7 @@ class Place:
         return found
 
     def set(self, value: bytes, lost: Presence) -> None:
-        """Return to the state with this content, unless it is the present one."""
+        """Return to the state with this content, unless it is the current one."""
         level = None if self.value == value else self.find(value)
         if level is not None:
             self.go_to(level, lost)

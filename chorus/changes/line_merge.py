@@ -3,7 +3,7 @@
 Takes a base and two versions made from it. Two changes conflict only if they change the same base line
 differently; changes that merely touch (the line above, below, on both sides, at the end of the file) do not.
 Lines inserted at the same point by both sides keep the order they have in a third text, usually the file on
-disk. Which line of a replaced run became which is asked of the file's history, where both sides touch it.
+disk. If both sides touch a replaced run of lines, the file's history says which line became which.
 Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
 """
 
@@ -44,7 +44,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class PlacedChange:
-    """A content with a change, and the content just before it where that needs lines of others.
+    """A content with a change, and the content just before it if the change needs lines of others.
 
     `lines`: which lines of the base these are, counted from 0.
     """
@@ -64,7 +64,7 @@ def merge_lines(
 ) -> bytes | Overlap:
     """Return `ours` with the change from `base` to `theirs` applied, or where the two overlap.
 
-    `order` is a text that tells which of two lines inserted at one point comes first.
+    `order` is a text that decides which of two lines inserted at one point comes first.
     """
     if ours in (theirs, base):
         return theirs

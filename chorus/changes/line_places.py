@@ -1,8 +1,8 @@
 """The places of a file's lines, followed through its versions.
 
-Two contents alone do not tell which line became which: if one line became two, either may be the new one. The
-versions in between tell. A line keeps its place when it is rewritten; a removed line leaves its place behind
-and gets it back when its text returns. Pure: versions in, positions out.
+Two contents alone do not show which line became which: if one line became two, either may be the new one. The
+versions in between show it. A line keeps its place when it is rewritten; a removed line leaves its place
+behind and gets it back when its text returns. Pure: versions in, positions out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,9 +28,9 @@ class _Place:
 
 
 class LinePlaces(Mapping[bytes, int]):
-    """Every place of a file, in order, with all texts it has held.
+    """All places of a file, in order, each with the texts it has held.
 
-    As a mapping: the position of each text that only one place has held. It changes with the next version.
+    As a mapping, it gives the position of each text that only one place has held, until the next version.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class LinePlaces(Mapping[bytes, int]):
         return found
 
     def holds(self, lines: Sequence[bytes]) -> bool:
-        """Whether this is the present version."""
+        """Whether this is the current version."""
         return self._lines == _line_keys(lines)
 
     def move(self, lines: Sequence[bytes]) -> None:

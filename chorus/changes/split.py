@@ -41,7 +41,7 @@ def split_change(
     The reports of calls that name their file decide; calls that may write anywhere get what changed before
     the next of those, or after the last. A single report always gets a part: what cannot be separated from it
     counts as its own. `is_open`: a call that has not ended writes this file too and gets what the last report
-    leaves. `in_window`: the reports of calls beside which another ran that may write anywhere and has not
+    leaves. `in_window`: the reports of calls during which another one ran that may write anywhere and has not
     ended. It gets its part when it ends, so these are placed as if it had not written.
     """
     splitter = _Splitter(before, after, reports, is_open=is_open)
@@ -59,7 +59,7 @@ def split_change(
 
 
 def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[ChangePart, ...] | None:
-    """Split changes that are all in the present content; None if one of them cannot be separated from it.
+    """Split changes that are all in the current content; None if one of them cannot be separated from it.
 
     The first part, outside, leads to the content without any of them.
     """
@@ -78,7 +78,7 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 def find_overwritten(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> frozenset[int]:
-    """The reports of which nothing is left: another action that read the same text overwrote them."""
+    """The reports with nothing left of them: another action that read the same text overwrote them."""
     splitter = _Splitter(before, after, reports, is_open=False)
     lost = {index for index, report in enumerate(reports) if splitter.is_overwritten(report)}
     surviving = {
@@ -122,7 +122,7 @@ def _starts_from(report: ReportedEdit, text: str | None) -> bool:
 
 
 def is_overwritten(now: bytes | None, report: ReportedEdit) -> bool:
-    """Whether nothing of the reported change is in the present content."""
+    """Whether nothing of the reported change is in the current content."""
     return _Splitter(now, now, (), is_open=False).is_overwritten(report)
 
 

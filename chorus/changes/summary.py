@@ -77,7 +77,7 @@ def summarise(action: Action, files: Sequence[FileChange]) -> str:
 
 
 def first_words(lead_text: str | None) -> str | None:
-    """What is done, by the first line that says it, without its Markdown; None if no line does."""
+    """The first line that says what is done, without its Markdown; None if no line does."""
     for line in (lead_text or "").splitlines():
         text = _MARKDOWN.sub("", line.strip()).rstrip(" :")
         phrase = change_phrase(text) if any(char.isalnum() for char in text) else None

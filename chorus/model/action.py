@@ -39,8 +39,8 @@ class ReportHunk(NamedTuple):
 class FileReport(NamedTuple):
     """What the client says about one file before and after a call.
 
-    Text, not bytes: the client reads CRLF as LF and undecodable bytes as U+FFFD, so a report helps to tell
-    changes apart but cannot replace what is on disk.
+    Text, not bytes: the client reads CRLF as LF and undecodable bytes as U+FFFD, so a report helps to
+    separate changes but cannot replace what is on disk.
     """
 
     path: str

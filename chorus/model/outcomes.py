@@ -234,7 +234,7 @@ class TurnReported(NamedTuple):
 
 
 class SessionDescribed(NamedTuple):
-    """What the client says of itself. None: it does not say."""
+    """What the client says about itself. None: it does not say."""
 
     session: SessionId
     model: str | None = None

@@ -128,7 +128,7 @@ class SessionTable:
                 return self._describe(outcome, time, source)
 
     def _describe(self, outcome: Outcome, time: str, source: str) -> Session | None:
-        """Take what the client says of itself and its errors."""
+        """Take what the client says about itself and its errors."""
         match outcome:
             case SessionDescribed(session, model, mode, version):
                 described = _without_none(model=model, mode=mode, version=version)

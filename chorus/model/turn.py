@@ -1,4 +1,4 @@
-"""The turns and what is known of each, computed from outcomes: answer, tokens, cost, errors."""
+"""The turns and what is known about each, computed from outcomes: answer, tokens, cost, errors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -320,7 +320,7 @@ def _count_tokens(turn: TurnJson) -> int:
 def _since_last(
     totals: LruDict[SessionId, float], session: SessionId | None, total: float | None
 ) -> float | None:
-    """Return how much was added to a total; a client that was started again may count from nothing."""
+    """Return how much was added to a total; a restarted client may count from zero."""
     if session is None or total is None:
         return None
     before = totals.get(session, 0.0)

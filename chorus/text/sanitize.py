@@ -75,7 +75,7 @@ def _symbols(text: str) -> list[str]:
 
 
 class _Symbols(dict[str, str]):
-    """How each character is shown. Filled as characters are met: a lookup costs a tenth of working it out."""
+    """How each character is shown, filled on demand: a lookup takes a tenth of the time of working it out."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ OptionMeaning = Literal["allow", "allow-always", "deny", "other"]
 
 
 class UndoneJson(TypedDict):
-    """How much of an action's change is no longer in the work tree, and what took it away."""
+    """How much of an action's change is no longer in the work tree, and what removed it."""
 
     by: UndoneBy
     whole: bool  # nothing of it is left: the status is `undone`
@@ -62,7 +62,7 @@ class LogEntryJson(TypedDict):
     message: str | None  # the user's message of the turn
     landed: bool
     reverts: list[str]
-    reverts_part: list[str]  # actions of which it reverts some hunks
+    reverts_part: list[str]  # actions that it reverts only some hunks of
     within: str | None  # the action whose record also holds this one's change
     reason: str | None
     skipped: list[str]
@@ -148,7 +148,7 @@ class TokensJson(TypedDict):
 
 
 class SessionSums(TypedDict):
-    """What the turns of a session took together."""
+    """The sums over all turns of a session."""
 
     tokens: TokensJson
     cost_usd: float | None
@@ -200,7 +200,7 @@ class SessionJson(TypedDict):
 
 
 class TurnJson(TypedDict):
-    """A turn: what was asked, what the model answered, what it took, and why it failed."""
+    """A turn: the message, the model's answer, tokens, cost and time, and why it failed."""
 
     session: str
     turn: str
@@ -282,7 +282,7 @@ InboxState = Literal["watched", "stopped", "unresponsive"]
 
 
 class InboxRepositoryJson(TypedDict):
-    """One repository of the inbox. What its watcher did not answer is empty, and `problem` says why."""
+    """One repository of the inbox. Fields that its watcher did not answer are empty; `problem` says why."""
 
     name: str  # short, and unique among those listed
     path: str  # its main work tree

@@ -183,7 +183,7 @@ class NoteArguments(TypedDict):
 
 
 class NotesArguments(TypedDict):
-    """For `notes`, `send_notes`, `drop_notes` and `address_notes`: these notes, or all there are."""
+    """For `notes`, `send_notes`, `drop_notes` and `address_notes`: these notes, or all."""
 
     notes: NotRequired[list[int]]
     cwd: NotRequired[str | None]

@@ -24,7 +24,7 @@ from chorus.text.sanitize import printable
 
 FORMAT = "1"
 
-# What `git log --oneline` prints on one line beside an abbreviated id.
+# What `git log --oneline` prints on one line after an abbreviated id.
 SUBJECT_LENGTH = 72
 
 PREFIX = "Chorus-"
@@ -146,7 +146,7 @@ def render_actions(names: Sequence[str]) -> str:
 
 
 def parse_parts(message: str) -> tuple[str, ...]:
-    """The actions of which the commit contains only some hunks, as its message says."""
+    """The actions that the commit contains only some hunks of, according to its message."""
     return tuple(_parse_value(value) for value in _PART_LINE.findall(message))
 
 
