@@ -77,7 +77,7 @@ class CrashRecovery:
             self._workspace.refs.update(move.ref, move.commit, move.expected, reason)
 
     def _remove_index_locks(self) -> None:
-        """Remove the locks of the private index. Others in this directory belong to running processes."""
+        """Remove the locks of the private index. Other locks here belong to running processes."""
         for lock in self._workspace.repository.own_dir.glob("index*.lock"):
             lock.unlink(missing_ok=True)
 

@@ -272,7 +272,7 @@ class Journal:
         )
 
     def _publish_again(self, prepared: PreparedCommit, edits: Sequence[Edit], seconds: int | None) -> None:
-        """Put the action on top of commits that another process has added to the lane meanwhile."""
+        """Put the action on top of the commits that another process has since added to the lane."""
         while True:
             again = self.lanes.prepare(prepared.lane, prepared.record, edits, seconds)
             assert again.record.lane_commit is not None

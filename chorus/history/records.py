@@ -71,7 +71,7 @@ class Record(NamedTuple):
     reason: str | None = None
     lane_commit: LaneCommit | None = None
     reverts: tuple[str, ...] = ()
-    reverts_part: tuple[str, ...] = ()  # actions of which some hunks or paths are reverted
+    reverts_part: tuple[str, ...] = ()  # actions that are reverted only in some hunks or paths
     contained: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     context: tuple[str, ...] = ()  # `BY LINES PATH` of each file of its context commit

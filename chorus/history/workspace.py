@@ -41,7 +41,7 @@ MAX_CACHED_BYTES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Authorship:
-    """When a commit is written and its change was made (None: when it is written), and whether by the agent.
+    """When a commit is written, when its change was made (None: at the same time), and whether by the agent.
 
     Seconds since the epoch.
     """

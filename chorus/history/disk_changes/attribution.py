@@ -35,12 +35,12 @@ WHOLE = ChangePart(0, None)
 
 
 class EndedCall(NamedTuple):
-    """A call that has ended, with what is known of where it wrote.
+    """A call that has ended, with what is known about where it wrote.
 
-    `where`: of a call that may write anywhere, the paths that changed in its window; None: it may be any.
-    `shared`: other calls had their window then, so the client's list of its changed paths decides.
+    `where`: for a call that may write anywhere, the paths that changed in its window; None: possibly any.
+    `shared`: other windows were open as well, so the client's list of its changed paths decides.
     `is_late`: the client did not wait for this to be recorded and may have written more by now.
-    `in_window`: one that may write anywhere ran beside it and has not ended.
+    `in_window`: another call, which may write anywhere, ran at the same time and has not ended.
     `until`: when it had ended, in seconds since 1970, if known. A file written later is not its change.
     """
 
@@ -66,7 +66,7 @@ class RecordStep:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """The calls in the order in which they wrote, the paths each may have written, the steps to record."""
+    """Calls in the order in which they wrote, the paths each may have written, and the steps to record."""
 
     calls: Sequence[EndedCall]
     paths: Sequence[Collection[RepoPath]]
@@ -305,7 +305,7 @@ class Attributor:
         return is_overwritten(content, report)
 
     def _holder(self, action: Action, path: RepoPath) -> str | None:
-        """The action whose record also holds this action's change; None: an outside or the first record."""
+        """The action whose record also holds this action's change; None if it is not an action's record."""
         newest: str | None = None
         before: TreeEntry | None = None
         for recorded in islice(self._timeline.touching(path), MAX_RECORDS_SEARCHED):

@@ -1,8 +1,8 @@
 """Moves of HEAD and of the stash made by others, and the file changes they explain.
 
 A checkout, reset, rebase or stash writes files; a commit moves HEAD and writes none. `HeadTracker` compares
-HEAD and the stash with their last state, reads the reflog for the steps in between, and tells which changes
-on disk are those git itself made. When nothing moved, this costs a few small reads. It never moves a ref.
+HEAD and the stash with their last state, reads the reflog for the steps in between, and finds the changes on
+disk that git itself made. When nothing moved, this takes a few small reads. It never moves a ref.
 """
 
 import os
@@ -89,7 +89,7 @@ class HeadTracker:
         return list(paths)
 
     def explains(self, move: HeadMove, path: RepoPath, after: TreeEntry | None) -> bool:
-        """Whether the move alone explains the present content of `path`."""
+        """Whether the move alone explains the current content of `path`."""
         stored = self._workspace.normal(path, after)
         found = (self._workspace.trees.lookup(self._tree(step.new), path) for step in move.steps)
         return any((None if entry is None or entry.is_tree else entry) == stored for entry in found)

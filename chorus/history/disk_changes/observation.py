@@ -66,7 +66,7 @@ class Observer:
 
 
 def is_named(path: RepoPath, names: Collection[str]) -> bool:
-    """Whether these contain the path or a directory above it."""
+    """Whether these paths contain the path or a directory above it."""
     while path not in names:
         path = RepoPath(path.rpartition("/")[0])
         if not path:

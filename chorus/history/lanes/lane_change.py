@@ -135,7 +135,7 @@ def _plain_contents(workspace: Workspace, *entries: TreeEntry | None) -> list[by
 def in_the_way(
     workspace: Workspace, tree: Oid | None, path: RepoPath, plan: LaneChange
 ) -> Iterator[RepoPath]:
-    """Files of the lane that are not on disk and block `path`: one of its parents, or files below it."""
+    """Files of the lane that are not on disk and block `path`: one above it, or those below it."""
     parent = path.rpartition("/")[0]
     while parent:
         above = RepoPath(parent)

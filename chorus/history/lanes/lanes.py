@@ -35,7 +35,7 @@ Changes: TypeAlias = Mapping[RepoPath, TreeEntry | None]
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A lane. `base`: the commit it started from, None for an unborn branch. `branch`: what HEAD was then."""
+    """A lane. `base`: the commit it started from, None for an unborn branch. `branch`: HEAD at that time."""
 
     name: LaneName
     session: SessionId | None

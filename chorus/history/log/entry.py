@@ -63,7 +63,7 @@ class LogEntry(NamedTuple):
     undone: Undone | None = None
     context: tuple[str, ...] = ()  # as in its record
     files: int | None = None  # how many; `paths` is empty where there are too many to list
-    reverts_part: tuple[str, ...] = ()  # actions of which this reverts some hunks
+    reverts_part: tuple[str, ...] = ()  # actions that this reverts only some hunks of
     command: str | None = None  # what the shell was given
 
     @property

@@ -53,7 +53,7 @@ def select_entries(
 
 
 def _find_turns(entries: Sequence[LogEntry], names: Iterable[str]) -> set[TurnId]:
-    """The turns of these names. Raises NoSuchAction if none is found: another work tree may have the rest."""
+    """The turns with these names. Raises NoSuchAction if none is found: another tree may have the rest."""
     found: set[TurnId] = set()
     missing: NoSuchAction | None = None
     for name in names:

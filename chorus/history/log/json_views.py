@@ -131,5 +131,5 @@ def _run_user_diff(git: Git, own_dir: str, commit: Oid) -> str:
 
 
 def _without_index(own_dir: str) -> dict[str, str]:
-    """Use an empty index: git would read the user's whole index without needing it."""
+    """Use an empty index: git would otherwise read the user's whole index, which it does not need here."""
     return {"GIT_INDEX_FILE": f"{own_dir}/no-index"}

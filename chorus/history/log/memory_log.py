@@ -100,7 +100,7 @@ class MemoryLog:
         self._restart()
 
     def entries(self) -> list[LogEntry]:
-        """Every entry, oldest first: calls by number, outside changes where the timeline has them."""
+        """Every entry, oldest first: calls by number, outside changes at their place on the timeline."""
         self._journal.refresh()
         return self.known_entries()
 

@@ -1,6 +1,6 @@
-"""The mark log: events without a file change, stored beside the timeline.
+"""The mark log: events without a file change, in a file next to the timeline.
 
-One JSON object a line: calls that changed nothing (no-op, failed, denied, contained in another record),
+One JSON object per line: calls that changed nothing (no-op, failed, denied, contained in another record),
 marks of actions (kept, landed), moves of HEAD. Lines are only appended, each completely or not at all; a
 line truncated by a crash is skipped. Old logs also have links between sessions, which are ignored.
 """
@@ -57,7 +57,7 @@ class Mark(TypedDict, total=False):
 
 
 class UndonePart(NamedTuple):
-    """How many lines of an action's change of one file are gone, of how many."""
+    """How many lines an action changed in one file, and how many of them are gone."""
 
     gone: int
     of: int

@@ -2,7 +2,7 @@
 
 Each timeline knows its own numbers; the newest number of the repository is in a shared file, so that a number
 means one action, whichever work tree it was made in. The file is written after the action: after a crash in
-between, another work tree may use the number again, and TREE:NUMBER tells the two apart.
+between, another work tree may use the number again; then TREE:NUMBER names one of the two.
 """
 
 import os

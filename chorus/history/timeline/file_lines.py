@@ -1,6 +1,6 @@
 """The positions of a file's lines, from all its versions on the timeline.
 
-Read only if a merge cannot tell two lines apart, which is rare. Never writes.
+Read only if a merge cannot otherwise decide which line is which, which is rare. Never writes.
 """
 
 from collections import OrderedDict
@@ -51,9 +51,9 @@ class FileLines:
     def now(
         self, path: RepoPath, content: bytes | None, step: Callable[[], None] = lambda: None
     ) -> Positions:
-        """The present positions. `content`: the file's content, recorded or not.
+        """The current positions. `content`: the file's content, recorded or not.
 
-        `step` is called before each version; what it raises ends the following, which goes on there later.
+        `step` is called before each version. If it raises, the next call continues at that version.
         """
         return lambda: self._follower.positions(path, self.versions(path), content, step)
 

@@ -127,9 +127,9 @@ class Timeline:
         return (self.records[touched[at]] for at in range(bisect_right(touched, position), len(touched)))
 
     def touching_any(self, starts: Mapping[RepoPath, int]) -> Iterator[tuple[TimelineCommit, set[RepoPath]]]:
-        """The records that changed one of these paths, oldest first, and which of them each changed.
+        """The records that changed one of these paths, oldest first, and which paths each changed.
 
-        Of each path without the given number of oldest ones.
+        For each path, the given number of oldest records is left out.
         """
         paths: dict[int, set[RepoPath]] = {}
         for path, start in starts.items():
