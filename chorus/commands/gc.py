@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def compact(repository: Repository, store: ObjectStore) -> GcJson:
-    """Delete unreachable objects, those of dropped lanes too, and pack the rest. Safe beside a watcher."""
+    """Delete unreachable objects, those of dropped lanes too, and pack the rest. A watcher may be running."""
     before = size_of(store.directory)
     forgotten = forget_old(repository)
     sweep(repository, store)

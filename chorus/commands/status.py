@@ -60,7 +60,7 @@ def run(args: Namespace) -> ExitCode:
 
 
 def _narrow(status: StatusJson) -> None:
-    """Leave only the current work tree in the status."""
+    """Keep only the current work tree in the status."""
     here = str(find_work_tree(os.getcwd())[0])
     name = label_of(here)
     lanes = read_lanes(here=True) if status["watcher"] else []

@@ -1,7 +1,7 @@
 """The story of the demo: a small program, two messages of the user, and what the model does for each.
 
 Data only. A feature in several edits, a change by a command, a permission prompt, a wrong edit followed by a
-good one in the same file, and uncommitted work of the user beside it.
+good one in the same file, and uncommitted work of the user in another file.
 """
 
 import subprocess

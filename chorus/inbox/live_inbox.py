@@ -31,7 +31,7 @@ class LiveInbox:
         self.problem: str | None = None
 
     def repositories(self) -> dict[str, InboxRepositoryJson]:
-        """What is known of each repository, by its key; those with prompts first, then by name."""
+        """What is known about each repository, by its key; those with prompts first, then by name."""
         live = {key: repository for key, (repository, _) in self._followed.items()}
         names = name_repositories([repository.path for repository in live.values()])
         shown = {key: repository.as_json(names[repository.path]) for key, repository in live.items()}

@@ -1,4 +1,4 @@
-"""Pending prompts: read, find one, show them."""
+"""Read the pending prompts, find one of them, and show them."""
 
 from __future__ import annotations
 

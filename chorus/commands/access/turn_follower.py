@@ -64,7 +64,7 @@ class LiveOutput:
 class TurnFollower:
     """Finds the turn that reads the message `message` of the run `run` among the watcher's events.
 
-    `session` is where the run was when the message was sent: what it waits for then delays the message, too.
+    `session`: the run's session when the message was sent; a prompt it waits on delays the message, too.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Parse the common forms of a command line without argparse, which takes as long as many a command.
+"""Parse the common forms of a command line without argparse, whose import takes as long as some commands.
 
 `PlainParser` takes the same `add_argument` calls as argparse's parser. It understands exact option names,
 values in a word of their own, and arguments in one row. Everything else (help, errors, abbreviations,
@@ -108,7 +108,7 @@ class PlainParser:
 
 
 class _Exclusive:
-    """A group of which at most one may be given."""
+    """A group of options that exclude each other."""
 
     def __init__(self, parser: PlainParser, members: list[_Argument]) -> None:
         self._parser, self._members = parser, members

@@ -149,7 +149,7 @@ def _write(path: Path, content: str) -> ToolResult:
 
 
 def _replace_file(path: Path, text: str) -> None:
-    """Write a file as the client does: a new file beside it, then a rename."""
+    """Write a file as the client does: a new file next to it, then a rename."""
     temporary = path.with_name(f"{path.name}.tmp.{os.getpid()}.{os.urandom(6).hex()}")
     temporary.write_text(text, encoding="utf-8")
     if path.exists():
