@@ -216,7 +216,7 @@ class Panel(App[None]):
         }
 
     def _run_key(self, name: str, key: str, pressed: float) -> None:
-        """Do what a key pressed at this time is bound to. One pressed before the cursor moved is refused."""
+        """Do what the key is bound to. A key pressed before the cursor moved is refused."""
         if name == "option":
             self._answers.option(key, pressed)
         elif name in self._answer_keys:

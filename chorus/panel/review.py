@@ -1,4 +1,4 @@
-"""Keep, revert, redo, land and write notes, from the row under the cursor, and undo what was done last.
+"""Keep, revert, redo, land and write notes for the row under the cursor, and undo the last of these.
 
 A revert shows a preview first: what it would change, or the later actions it conflicts with. Landing has a
 form with a preview of the commits.
@@ -55,7 +55,7 @@ class ReviewTarget:
 
 @dataclass(frozen=True, slots=True)
 class DoneStep:
-    """Something the user did here, and how to undo it. If it cannot be undone, `what` says so."""
+    """A change the user made here, and how to undo it. If it cannot be undone, `what` says so."""
 
     what: str
     undo: Callable[[], Awaitable[None]] | None
@@ -128,7 +128,7 @@ class Review:
         start_task(self._queue, "review", self._send_notes)
 
     def undo(self) -> None:
-        """Undo what was done last from here; with nothing done yet, redo a reverted action."""
+        """Undo the last change made here; if there is none, redo a reverted action."""
         entry = self._queue.entry
         if self._done:
             start_task(self._queue, "review", self._undo)
@@ -364,7 +364,7 @@ class Review:
             self._status.show(f"landed {commits} on {answer.get('onto', '')}{rest}", "done", command)
 
     def _lane(self) -> str | None:
-        """Return the lane of the action under the cursor, of the chosen session, or the only one there is."""
+        """Return the lane of the action under the cursor, that of the chosen session, or the only lane."""
         if (entry := self._queue.entry) and entry.lane:
             return entry.lane
         session = self._queue.view.session or (self._queue.group[0] if self._queue.group else None)

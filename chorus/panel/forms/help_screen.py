@@ -73,7 +73,7 @@ def _render_key(key: KeyBinding, width: int, *, commands: bool) -> list[StyledLi
 
 
 def _render_row(label: str, column: int, text: str, width: int) -> list[StyledLine]:
-    """Render the text beside its keys, wrapped; below them where there is no room beside."""
+    """Render the text to the right of its keys, wrapped; below them if there is no room on the right."""
     if width - column - 2 < MIN_TEXT_WIDTH:
         head: Pieces = [("  ", ""), (label, "key")]
         return [(head, ""), *(([("    ", ""), (row, "")], "") for row in wrap(text, width - 4))]

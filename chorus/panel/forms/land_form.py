@@ -80,7 +80,7 @@ class ChoiceBar(LinePane):
 
 
 class LandForm(Form[LandArguments]):
-    """Asks how to land a lane, with a preview of the commits, whose messages can be edited in the editor."""
+    """Asks how to land a lane. Previews the commits, whose messages can be edited in the editor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", "edit messages", show=False)]
 

@@ -34,7 +34,7 @@ from chorus.panel.widgets.prompt_card import GUARD_SECONDS, PromptCard
 
 # From this width on, the list and the diff are side by side.
 MIN_SIDE_WIDTH = 100
-# What the list keeps beside a long prompt.
+# The rows that a long prompt leaves to the list.
 MIN_LIST_ROWS = 5
 # A second press within this time confirms a revert.
 CONFIRM_SECONDS = 4.0
@@ -137,7 +137,7 @@ class Inbox(App[None]):
     ESCAPE_TO_MINIMIZE: ClassVar[bool] = False
 
     class Changed(Message):
-        """What is known of the repositories has changed."""
+        """What is known about the repositories has changed."""
 
     def __init__(
         self, settings: InboxSettings, inbox: Callable[[Callable[[], None]], LiveInbox] = LiveInbox

@@ -141,7 +141,7 @@ class FeedReader:
 
 
 def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again: bool) -> Iterator[Message]:
-    """Yield the present state. Subscribes first: what happens meanwhile follows as events."""
+    """Yield the current state. Subscribes first: what happens in the meantime follows as events."""
     connection.ask("subscribe")
     hello = _ask(connection, "hello", dict)
     yield {

@@ -81,7 +81,7 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A session. `tokens`: what the model read and wrote, without what came from the cache."""
+    """A session. `tokens`: those the model read and wrote, without those from the cache."""
 
     id: str
     lane: str | None
@@ -100,7 +100,7 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class TurnInfo:
-    """What became of a turn. `state`: running, done or failed."""
+    """How a turn went. `state`: running, done or failed."""
 
     session: str
     turn: str

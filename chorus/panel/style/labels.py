@@ -55,7 +55,7 @@ def render_time(iso: str) -> str:
 
 
 def render_duration(since: str, until: str) -> str:
-    """Return `40s`, `12m`, `2h05m` or `3d`; nothing for what are not times."""
+    """Return `40s`, `12m`, `2h05m` or `3d`; nothing if one of them is not a time."""
     try:
         seconds = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
     except (ValueError, TypeError):

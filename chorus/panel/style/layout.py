@@ -10,7 +10,7 @@ MIN_STACKED_ROWS = 14
 MIN_BOTH_HEIGHT = 18
 # On a shorter screen there are no margins, and the keys are not shown twice.
 MIN_TALL_HEIGHT = 24
-# What the queue keeps beside a long prompt: its heading and a few rows.
+# The rows that a long prompt leaves to the queue: its heading and a few more.
 QUEUE_ROWS_BESIDE_PROMPT = 4
 MAX_SESSION_ROWS = 4
 

@@ -15,7 +15,7 @@ from chorus.text.width import cell_width, cut, wrap
 _SYMBOLS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
 # An error or warning too long for one row is wrapped over this many.
 MAX_ROWS = 4
-# In a narrower panel, a command that does not fit beside the text is left out.
+# In a narrower panel, a command that does not fit next to the text is left out.
 MIN_COMMAND_WIDTH = 48
 # Less of a command says nothing.
 MIN_CUT_COMMAND_WIDTH = 16

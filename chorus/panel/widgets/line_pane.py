@@ -65,7 +65,7 @@ class LinePane(ScrollView, can_focus=True):
 
     @property
     def text_width(self) -> int:
-        """The columns beside the scroll bar, for which space is always reserved."""
+        """The columns without those of the scroll bar, which are always reserved."""
         return max((self.size.width or self.app.size.width) - self.styles.scrollbar_size_vertical, 1)
 
     def line_count(self) -> int:

@@ -249,7 +249,7 @@ def render_symbol(entry: LogEntry) -> tuple[str, str]:
 
 
 def render_subject(entry: LogEntry) -> str:
-    """Return what an entry is about: its path, else its summary; before it its work tree, if another one."""
+    """Return what an entry is about: its path, else its summary, after the name of another work tree."""
     if not entry.paths:
         return _render_tree(entry) + sanitize(entry.summary)
     return _render_tree(entry) + sanitize(entry.paths[0]) + _render_more(entry)
@@ -261,7 +261,7 @@ def render_file(entry: LogEntry) -> str:
 
 
 def render_summary(entry: LogEntry) -> str:
-    """Return the summary without the tool and the file it may begin with: those are shown beside it."""
+    """Return the summary without the tool and the file it may begin with: those have columns of their own."""
     summary = sanitize(entry.summary)
     if entry.is_revert:
         verb, name, what = split_revert(summary)

@@ -22,7 +22,7 @@ ORDER = ("waiting", "working", "idle", "gone")
 MAX_SESSION_LINES = 4
 # In a narrower panel the state is a symbol only.
 MIN_STATE_WORD_WIDTH = 36
-# What the name of a session keeps beside its time, tokens and cost.
+# The columns that time, tokens and cost leave to the name of a session.
 MIN_NAME_WIDTH = 24
 
 
