@@ -62,7 +62,7 @@ class PolicyContext:
     find_repository: Callable[[str], str | None]
     # The user's own rules, which may be in a work tree too: that of a home directory.
     policy_file: str | None = None
-    # Whether there is a directory at a resolved path; in doubt there is.
+    # Whether there is a directory at a resolved path; True if in doubt.
     is_directory: Callable[[str], bool] = lambda _: True
 
     def rules(self, decision: PolicyDecision) -> Iterable[Rule]:
@@ -88,7 +88,7 @@ class PolicyContext:
         return GuardedPaths((pattern for each in patterns for pattern in each), self.root)
 
     def patterns(self, pattern: str) -> tuple[str, ...]:
-        """The pattern as it is written, and with the links in it followed: a guarded file may be a link."""
+        """The pattern as written, and the pattern with its links followed: a guarded file may be a link."""
         if pattern not in self._resolved_patterns:
             self._resolved_patterns[pattern] = resolve_pattern(pattern, self.root, self.resolve)
         return tuple(dict.fromkeys((pattern, self._resolved_patterns[pattern])))
@@ -98,7 +98,7 @@ class PolicyContext:
         return {}
 
     def places(self, named: str, path: str) -> tuple[str, ...]:
-        """The resolved path, and the path as it is named: a guarded name may be a link to another."""
+        """The resolved path, and the path as the call names it: a guarded name may be a link to another."""
         as_named = posixpath.normpath(posixpath.join(self._working or self.root, named))
         return tuple(dict.fromkeys((path, as_named)))
 

@@ -151,7 +151,7 @@ def resolve_pattern(pattern: str, root: str, resolve: Callable[[str], str | None
 
 
 class GuardedPaths:
-    """Tells quickly that a path matches none of many patterns and contains nothing they name."""
+    """Finds out quickly that a path matches none of many patterns and contains nothing they name."""
 
     def __init__(self, patterns: Iterable[str], root: str) -> None:
         wholes = [_whole_pattern(pattern, root, strict=True) for pattern in patterns]

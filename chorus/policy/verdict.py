@@ -26,7 +26,7 @@ from chorus.policy.rules import Policy, PolicyDecision, Rule
 
 # More would hold up the watcher: each may be a path, which is looked up.
 _MAX_STRINGS = 2_000
-# In characters, of which each takes at least one of the 255 bytes or units that file systems allow.
+# In characters. Each takes at least one of the 255 bytes or units that file systems allow.
 _MAX_NAME_LENGTH = 255
 # Some programs read these as another path, and cut off blanks around one.
 _UNCLEAR = re.compile(r"\s*(?:~|file:)", re.IGNORECASE)
@@ -125,9 +125,9 @@ def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str
 
 
 def _may_name_file(text: str) -> bool:
-    """Whether a program could open a file by this text: not if a name in it is longer than any system takes.
+    """Whether a program could open a file by this text: not if a name in it is longer than any system allows.
 
-    With `..` it could: a program that shortens paths first drops the long name.
+    With `..` it still could: a program that shortens paths first drops the long name.
     """
     names = text.split("/")
     return ".." in names or all(len(name) <= _MAX_NAME_LENGTH for name in names)

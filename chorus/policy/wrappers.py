@@ -85,7 +85,7 @@ def _add_shell(found: ShellScript, arguments: Command, depth: int) -> None:
 
 
 def _skip_flags(arguments: Command, valued: frozenset[str], skipped: int) -> Command:
-    """The words of the inner command: behind flags, assignments and so many other words."""
+    """The words of the inner command: after flags, assignments and this many other words."""
     rest = list(arguments)
     while rest and rest[0] is not None and (rest[0].startswith("-") or "=" in rest[0]):
         del rest[: 2 if rest[0] in valued else 1]
