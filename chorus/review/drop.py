@@ -1,7 +1,7 @@
 """Drop lanes and restore them.
 
-Dropping deletes the branch, after saving its tip beside the timeline; its commits stay until they are garbage
-collected. Never deletes a branch that is checked out or has moved meanwhile.
+Dropping deletes the branch, after saving its tip next to the timeline; its commits stay until the next
+garbage collection. Never deletes a branch that is checked out or has moved meanwhile.
 """
 
 from collections.abc import Sequence

@@ -177,7 +177,7 @@ def select_changes(
 def _refuse_part_of_group(
     recorder: Recorder, selection: Selection, targets: Sequence[TimelineCommit]
 ) -> None:
-    """Refuse to revert only some of the actions that share a record: their lines cannot be told apart."""
+    """Refuse to revert only some of the actions that share a record: their lines cannot be separated."""
     entries = recorder.entries()
     chosen = {entry.id for entry in _select(entries, selection)}
     groups: dict[str, list[LogEntry]] = {

@@ -26,7 +26,7 @@ from chorus.text.width import list_of
 
 
 class LandConflict(ChorusError):
-    """Nothing of what is to land fits the branch or the user's index. Nothing was changed."""
+    """Nothing of the landing fits the branch or the user's index. Nothing was changed."""
 
     exit_code = ExitCode.CONFLICT
 

@@ -45,8 +45,8 @@ GroupBy: TypeAlias = Literal["turn", "action", "all"]
 class CommitGroup:
     """What goes into one commit: actions, or the lines of others they build on.
 
-    `names`: the id of every tool call whose whole change is in it. `parts`: of an action of which it holds
-    some hunks. `contexts`: whose lines it holds, as in the lane's context commit.
+    `names`: the id of every tool call whose whole change is in it. `parts`: the same for an action that it
+    holds only some hunks of. `contexts`: whose lines it holds, as in the lane's context commit.
     """
 
     entries: tuple[LogEntry, ...] = ()

@@ -76,7 +76,7 @@ class _LaneVersion:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A file, or some of its lines as they are on disk, counted from 1. `own`: what it is if the user's."""
+    """A file, or some of its lines on disk, counted from 1. `own`: what to call it if it is the user's."""
 
     path: RepoPath
     own: str
@@ -117,9 +117,9 @@ class _LaneFile:
         self._writers: list[_LaneVersion | None] = []
 
     def find_writers(self, lines: Iterable[int], count: int) -> dict[int, _LaneVersion | None]:
-        """The version that wrote each line, of the file after `count` versions.
+        """The version that wrote each line of the file after `count` versions.
 
-        None: the lane began with it.
+        None: the lane began with the line.
         """
         if count < self._followed or not self._followed:
             self._followed = 0
@@ -336,7 +336,7 @@ class ObstacleFinder:
 
 
 def _describe_own_lines(texts: Sequence[bytes]) -> str:
-    """Describe lines of the user's."""
+    """Describe lines of the user."""
     if texts[1:]:
         return "your uncommitted lines"
     (text,) = (each.decode("utf-8", "replace") for each in texts)

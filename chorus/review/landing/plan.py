@@ -59,7 +59,7 @@ class LandingPlan:
     fixup: Oid | None = None
     part: Mapping[RepoPath, TreeEntry | None] | None = None  # of the only action: its chosen hunks
     settings: LandingSettings = DEFAULT_SETTINGS
-    # Of each file, to tell its lines apart.
+    # For each file, to decide which of its lines is which.
     versions: Mapping[RepoPath, Versions] = field(default_factory=dict)
 
     def render_message(self, group: CommitGroup) -> str:
@@ -119,7 +119,7 @@ def plan_landing(recorder: Recorder, request: LandingRequest) -> LandingPlan:
 def _find_landed_on(
     recorder: Recorder, entries: Sequence[LogEntry], base: Oid | None, tip: Oid | None, *, dry_run: bool
 ) -> set[str]:
-    """The actions that are landed on the branch with this tip; what is found only now is marked."""
+    """The actions that are landed on the branch with this tip; those found only now are marked."""
     if tip is None:
         return set()
     git = recorder.workspace.repository.git

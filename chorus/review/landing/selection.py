@@ -42,7 +42,7 @@ class LandingRequest:
 def select_entries(
     entries: Sequence[LogEntry], lane: Lane, request: LandingRequest, landed: Collection[str]
 ) -> tuple[list[LogEntry], list[int]]:
-    """The actions to land, oldest first, and those asked for that the branch already has."""
+    """The actions to land, oldest first, and the requested ones that the branch already has."""
     if request.actions and (request.turns or request.kept):
         raise UsageError("actions cannot be combined with --turn or --kept", hint="Leave one out.")
     own = [e for e in entries if e.lane == lane.name and e.timeline and e.within is None and e.n is not None]

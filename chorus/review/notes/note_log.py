@@ -1,4 +1,4 @@
-"""The notes of one work tree: a private file beside the marks, one JSON object a line.
+"""The notes of one work tree: a private file next to the marks, one JSON object per line.
 
 Lines are only appended: a note as it was written, then each change of its state (sent, addressed, dropped). A
 line that a crash truncated, or that a newer version wrote, is skipped.

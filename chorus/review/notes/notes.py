@@ -38,7 +38,7 @@ class NoSuchLine(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The present lines of a note, in the file under its present name.
+    """The lines of a note as they are now, in the file under its current name.
 
     `at`: the first one, counted from 1; None: they are gone.
     """
@@ -106,7 +106,7 @@ def _follow(
 ) -> tuple[RepoPath, bytes | None, range]:
     """Follow lines through each later version of the file, across renames.
 
-    Return the file's present name and content, and where the lines are. A file that was missing for a while,
+    Return the file's current name and content, and where the lines are. A file that was missing for a while,
     for example on another branch, is compared with its last version.
     """
     path, versions = _versions(recorder, recorded, path)
@@ -119,7 +119,7 @@ def _follow(
 def _versions(
     recorder: Recorder, recorded: TimelineCommit, path: RepoPath
 ) -> tuple[RepoPath, list[bytes | None]]:
-    """The present name of a file, and its content after an action, after each later change, and on disk."""
+    """The current name of a file, and its content after an action, after each later change, and on disk."""
     edits = [edit for edit in recorder.timeline.edits(recorded) if edit.path == path]
     at: TimelineCommit | None = recorded
     while at is not None and len(edits) < MAX_VERSIONS:

@@ -69,7 +69,7 @@ def select_hunks(hunks: Collection[PatchHunk], numbers: Collection[int]) -> list
 def revert_hunks(
     before: Content | None, after: Content | None, chosen: Collection[PatchHunk]
 ) -> Content | None:
-    """Return `after` with the chosen hunks, all of this one file, as they were in `before`."""
+    """Return `after` with the chosen hunks, all in this one file, as they were in `before`."""
     if before is None or after is None:
         return before if chosen else after
     mode, lines = after.mode, split_lines(after.data)

@@ -28,7 +28,7 @@ class Notice:
 class RevertNotice:
     """One action, or a part of one, that was reverted, or restored after that.
 
-    `change`: the same for a revert and the redo that restores what it removed.
+    `change` is equal for a revert and for the redo that restores what it removed.
     """
 
     session: SessionId
@@ -43,7 +43,7 @@ AnyNotice = Notice | RevertNotice
 
 
 def find_notices(recorder: Recorder, made: Iterable[int]) -> list[RevertNotice]:
-    """Find what sessions must hear of. `made`: the numbers of the recorded reverts or redos."""
+    """Find the notices for sessions. `made`: the numbers of the recorded reverts or redos."""
     found = [recorder.timeline.find_number(number) for number in made]
     return [
         _make_notice(recorder, recorded, recorded.record.session)
@@ -53,7 +53,7 @@ def find_notices(recorder: Recorder, made: Iterable[int]) -> list[RevertNotice]:
 
 
 def drop_undone(notices: Iterable[AnyNotice]) -> list[AnyNotice]:
-    """What is left to say: a revert and its redo, or a redo and the next revert, are nothing together."""
+    """Leave out what cancels out: a revert and its redo, or a redo and the next revert."""
     left: dict[object, AnyNotice] = {}
     for place, notice in enumerate(notices):
         if isinstance(notice, Notice):
