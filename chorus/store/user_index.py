@@ -61,8 +61,8 @@ def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPa
 def knows_as_is(repository: Repository, paths: Iterable[RepoPath]) -> bool:
     """Whether the index has the current `stat` data of all these files: git wrote them last.
 
-    This is also true after `git status`, which updates the data of a file whose content is again what the
-    index has. False if the index is large or of another version.
+    This is also true after `git status`, which updates the data of a file if its content is again that in the
+    index. False if the index is large or of another version.
     """
     file = repository.git_dir / "index"
     try:

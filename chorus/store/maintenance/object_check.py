@@ -1,7 +1,7 @@
 """Check every object of the side store with an independent reader, GitPython's object database.
 
 Shares no code with the writer or with git, so it checks both. It reads Chorus's objects only; `git fsck`
-would also read all of the user's.
+would also read all objects of the user.
 """
 
 import hashlib

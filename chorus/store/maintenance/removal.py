@@ -21,7 +21,7 @@ from chorus.store.objects.object_store import ALTERNATE_LINE, ObjectStore, read_
 from chorus.store.refs import OWN_PREFIXES
 from chorus.store.repository import Repository
 
-# Files of the recorder, beside locks and logs.
+# Files of the recorder, other than locks and logs.
 OWN_FILES = ("pending", "index", "index.tree", "last-number")
 # Fails if an object that a ref reaches is missing.
 CHECK_REACHABLE = ("rev-list", "--objects", "--quiet")
@@ -53,7 +53,7 @@ def detach(repository: Repository, store: ObjectStore, keep: Collection[str] = (
 
 
 def clear_the_way(repository: Repository) -> list[str]:
-    """Remove what is in the place of Chorus's own files and cannot be one of them.
+    """Remove what has the name of one of Chorus's own files and cannot be one.
 
     Returns the names of the refs among them, which held no object id.
     """

@@ -1,7 +1,7 @@
 """The side store on disk: list its objects and packs, and pack it while it is written to.
 
-Loose objects go into packs, small packs into larger ones, beside writers and readers of any process: an
-object is removed in one form only when it exists in another. One process at a time packs or sweeps, by a
+Loose objects go into packs, small packs into larger ones, while any process may read and write: an object is
+removed in one form only when it exists in another. One process at a time packs or sweeps, by a
 lock. The user's own objects are never touched.
 """
 

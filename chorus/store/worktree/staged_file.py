@@ -1,6 +1,6 @@
 """Replace or remove one file of the work tree, completely or not at all.
 
-The new content is written to a scratch file beside the path and then renamed over it, but only if the path
+The new content is written to a scratch file next to the path and then renamed over it, but only if the path
 still is as the caller last saw it. A caller with many files stages them all, syncs them with about one
 wait, and then renames each. No symbolic link is followed, and no scratch file or new directory is
 left behind.
@@ -31,7 +31,7 @@ class CannotReplace(ChorusError):
 
 
 class StagedFile:
-    """New content for a path, in a scratch file beside it. The caller must close it."""
+    """New content for a path, in a scratch file next to it. The caller must close it."""
 
     __slots__ = (
         "_created_parents",

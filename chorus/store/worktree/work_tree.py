@@ -126,7 +126,7 @@ class WorkTree:
         return find_journal(self.root)
 
     def remove_scratch_files(self, path: RepoPath) -> None:
-        """Remove what a dead writer left beside `path`. The caller must be the only writer."""
+        """Remove what a dead writer left next to `path`. The caller must be the only writer."""
         staged_file.remove_scratch_files(self._root, path)
 
     def delete_file(self, path: RepoPath, expected: FileState) -> None:
