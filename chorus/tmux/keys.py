@@ -1,9 +1,9 @@
 """Send a key to a pane, only if the pane is still the one that was read and still shows the same.
 
 The check and the key are one command inside tmux, so nothing can change between them. A program may draw
-other things beside its dialog: rows are compared from the left edge to the column the caller names, and
-nothing right of it counts. A key is a single character or one of the named ones; never a name that tmux would
-expand, and never an Enter that the caller did not pass.
+other things right of its dialog: rows are compared from the left edge to the column the caller names, and the
+rest of each row is ignored. A key is a single character or one of the named ones; never a name that tmux
+would expand, and never an Enter that the caller did not pass.
 """
 
 import re

@@ -127,7 +127,7 @@ def has_room_for_side_pane(tmux: Tmux, pane: PaneId) -> bool:
 def open_side_pane(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str] | None = None
 ) -> PaneId:
-    """Run the command on the right of `pane`, or below it where that is narrow, in that pane's directory."""
+    """Run the command right of `pane`, or below it if it is narrow, in that pane's directory."""
     state = read_pane(tmux, pane)
     below = state.width < MIN_BESIDE_WIDTH
     opened = open_pane(
@@ -149,7 +149,7 @@ def open_side_pane(
 def show_side_pane(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str]
 ) -> str | None:
-    """Run the command beside or below `pane`, or in a window of its own where there is no room for both.
+    """Run the command right of or below `pane`, or in a window of its own if there is no room for both.
 
     Nothing is opened if there is a side pane already. Returns why it failed, or None.
     """

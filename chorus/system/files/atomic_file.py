@@ -1,4 +1,4 @@
-"""Replace a file so that readers see the old content or the new, never a part of it.
+"""Replace a file so that readers see the old content or the new, never part of it.
 
 For files outside the user's work tree. Three places have their own way: `store/lock_file.py` (git's lock
 protocol), `store/objects/loose_objects.py` (names that git prunes) and `store/worktree/staged_file.py` (never
@@ -24,7 +24,7 @@ def replace_file(
     durable: bool = False,
     check: Callable[[], None] | None = None,
 ) -> None:
-    """Write `data` to a temporary file beside `path`, then rename it over `path`.
+    """Write `data` to a temporary file next to `path`, then rename it over `path`.
 
     `mode`: permission bits; by default those of the file replaced, or of any new file. `durable`: wait until
     the bytes are on the disk before the rename. `check`: called just before the rename; if it raises, `path`

@@ -1,4 +1,4 @@
-"""Resolve the paths that another process names, without being misled by what differs between processes.
+"""Resolve the paths that another process names, even if they mean something else in this process.
 
 Links are followed as they are now. A link in `/proc` (`/proc/self/cwd`, `/dev/stdin`) means something else in
 every process, so a path through one has no answer. The work tree may also be found under a second path that

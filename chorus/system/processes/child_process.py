@@ -2,7 +2,7 @@
 
 Closing the input of a tmux control client does not always end it: tmux keeps the client as long as output
 waits for it, which is forever once the reader is gone, and stops the pane if no other client is attached. So
-a shell beside the program waits on a pipe that only this process holds open, and kills the program when the
+a second shell process waits on a pipe that only this process holds open, and kills the program when the
 pipe closes.
 """
 
