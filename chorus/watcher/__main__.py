@@ -40,7 +40,7 @@ def run(home: Home, listener: socket.socket, *, successor: bool) -> bool:
     from chorus.watcher.process import run_until_stopped  # noqa: PLC0415  as above
 
     async def serve(stopping: asyncio.Event) -> bool:
-        from chorus.watcher.watcher import Watcher  # noqa: PLC0415  behind the log, which tells of its failure
+        from chorus.watcher.watcher import Watcher  # noqa: PLC0415  after the log, which then has its failure
 
         return await Watcher(home, listener=listener, successor=successor).serve(stopping)
 

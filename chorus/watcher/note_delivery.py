@@ -27,7 +27,7 @@ Readers = Mapping[str, Recorder]
 
 
 class NotDeliverable(ChorusError):
-    """The session cannot get notes: it reports through neither hooks nor the mod."""
+    """The session cannot receive notes: it reports through neither hooks nor the mod."""
 
     exit_code = ExitCode.REFUSED
     hint = "Add hooks to it with `chorus attach --hooks`; the notes stay drafts until then."
@@ -86,7 +86,7 @@ class NoteDelivery:
         return [note_json(recorder, note) for recorder, note in chosen]
 
     async def send(self, readers: Readers, numbers: Iterable[int] = ()) -> SentNotesJson:
-        """Send these notes, or all drafts, those of each session together."""
+        """Send these notes, or all drafts, grouped by session."""
         wanted = set(numbers)
         chosen = [
             (recorder, note)

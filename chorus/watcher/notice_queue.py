@@ -51,7 +51,7 @@ class NoticeQueue:
         return [s.id for s in sessions if s.id in waiting and s.state != "gone" and s.is_live]
 
     def withdraw(self, notices: Iterable[RevertNotice]) -> None:
-        """Forget queued notices of what these undo, and queue nothing."""
+        """Forget queued notices that these cancel out, and queue nothing."""
         added = list(notices)
         self._queued = [notice for notice in drop_undone([*self._queued, *added]) if notice not in added]
         self._save()

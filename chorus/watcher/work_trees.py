@@ -64,10 +64,10 @@ PACK_SECONDS = 60.0
 
 # How soon after a commit of the user other users of the repository can read all of it.
 COPY_SECONDS = 1.0
-# Where the file watch tells of commits, they are looked for all the same now and then.
+# Where the file watch reports commits, they are still looked for now and then.
 WATCHED_COPY_SECONDS = 60.0
 
-# What is recorded on the loop: some hundredths of a second. More is recorded beside it.
+# What is recorded on the loop: some hundredths of a second. More is recorded in a thread.
 MAX_QUICK_PATHS = 50
 MAX_QUICK_BYTES = 2**20
 
@@ -150,7 +150,7 @@ class WatchedTree:
         `reported_at`: when the client reported them, by the clock of the disk the repository is on.
 
         A source that does not make the client wait reports a call when it may already have written, so
-        nothing is read before it; the recorder tells its change from others by the client's report.
+        nothing is read before it; the recorder separates its change from others by the client's report.
         """
         # The hook did not wait any longer: the client may have written more by now, not yet reported.
         self._late = is_waiting is None or not is_waiting()
@@ -341,7 +341,7 @@ class WatchedTree:
                 assert_never(effect)
 
     def _end_of_late_calls(self, reported_at: float | None) -> float | None:
-        """When the calls that a late report ends had ended, at the latest. None if that cannot be compared
+        """The latest time at which the calls in a late report had ended. None if that cannot be compared
         with the times of files.
         """
         if reported_at is None or not self._late or not self._has_one_clock:

@@ -2,9 +2,9 @@
 
 The log of `script` or `screen -L`, a pane's pipe into a file, or a dump of a multiplexer that is written
 again and again. The text may be wrapped, at any width. A file is followed until it is removed, or until the
-user stops the watcher. Its sessions end with it, with the note that `script` leaves at its end, and with
-their client, if that runs here and the user's configuration names it. Of any other client nobody knows
-whether it has ended: `status` shows when it was last heard of.
+user stops the watcher. Its sessions end with the file, at the line that `script` writes when it exits, or
+with their client, if that runs here and can be found through the user's configuration. Otherwise nothing
+shows whether the client has ended: `status` shows when it last printed something.
 """
 
 import asyncio
@@ -129,7 +129,7 @@ class CaptureFiles:
     async def follow(
         self, path: Path, cwd: str, widths: Sequence[int], since: float | None = None
     ) -> CaptureFile:
-        """Follow a file. Its present content is history, unless it was followed before."""
+        """Follow a file. Its current content is history, unless it was followed before."""
         if (known := self.all.get(path)) is not None:
             return known
         _check(path)

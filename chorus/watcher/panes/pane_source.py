@@ -132,7 +132,7 @@ class PaneSource:
             self.start(self._end_run(run))
 
     async def _end_run(self, run: HeadlessRun) -> None:
-        """Close the sessions of a run that has ended, then publish its end; waiters see turns end first."""
+        """Close the sessions of a run that has ended, then publish its end: turns end first."""
         try:
             watched = self.panes.all.get((run.server, run.pane))
             if watched is not None and watched.stream is not None:

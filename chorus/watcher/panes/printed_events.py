@@ -15,8 +15,8 @@ Feed = Callable[[list[dict[str, Any]], bool], Awaitable[None]]
 class PrintedEvents:
     """Feeds the events that a pane printed.
 
-    `since`: when the pane began to be watched. What was printed before is history; what a killed watcher may
-    have missed is not. `shown` knows what the pane showed then, for events that carry no time.
+    `since`: when the watching of the pane began. What was printed before is history; what a killed watcher
+    may have missed is not. `shown` knows what the pane showed then, for events without a time.
     """
 
     events: Events
@@ -35,7 +35,7 @@ class PrintedEvents:
         await self._feed_new(documents[watched:], history=False)
 
     async def feed_printed(self, documents: list[Document]) -> int:
-        """Feed events printed since then, of which some may be known. Return how many are new."""
+        """Feed events printed since then; some may be known. Return how many are new."""
         return await self._feed_new(documents, history=False)
 
     async def _feed_new(self, documents: list[Document], *, history: bool) -> int:

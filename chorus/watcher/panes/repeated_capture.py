@@ -1,8 +1,8 @@
 """Output that is read again and again from a capture: each event is fed once, and gaps are counted.
 
 A capture is what a pane or a file shows at one moment. Between two readings the output may have grown,
-scrolled, been wrapped at another width, cleared or replaced. If nothing that was read before is there any
-more, output in between may have been missed: that is a gap.
+scrolled, been wrapped at another width, cleared or replaced. If none of what was read before is still there,
+output in between may have been missed: that is a gap.
 """
 
 from collections.abc import Sequence

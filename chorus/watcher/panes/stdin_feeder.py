@@ -8,8 +8,8 @@ request cannot know whether it did, so of two answers to one request only the fi
 
 Some lines are for this program itself: `END` closes the client's input, which lets it finish and exit; one
 that names a signal sends it to the client, also when the client no longer reads; one with an MCP message goes
-to the server of that name, and its response to the client. How the client ended, with what it wrote to
-stderr, is left in a file beside the pipe; its exit code is this process's.
+to the server of that name, and its response to the client. A file next to the pipe says how the client ended
+and what it wrote to stderr. This process exits with the client's exit code.
 """
 
 import json
@@ -31,7 +31,7 @@ from chorus.wire.handover import take_environment
 END = b"END\n"
 # Ends a line that was written in part: such a line is dropped. JSON has no such character.
 CUT = b"\x18\n"
-# The key of lines for this program, beside those for the client.
+# The key that marks lines for this program: all others are for the client.
 FEEDER_KEY = "chorus"
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
 # What a client says when it cannot start is a line or two.
@@ -150,7 +150,7 @@ class Feeder:
 
 
 def _own(line: bytes) -> dict[str, Any] | None:
-    """Parse the line if it is for this program and not for the client."""
+    """Parse a line for this program; None if it is for the client."""
     if not line.startswith(b'{"' + FEEDER_KEY.encode() + b'"'):
         return None
     with suppress(ValueError):

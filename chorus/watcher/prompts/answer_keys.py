@@ -117,7 +117,7 @@ async def send_answer(reader: PaneReader, relay: AnswerRelay, *, not_before: flo
 
 
 def _rows_of(found: Prompt | UnknownPrompt | NoPrompt, screen: Screen) -> ShownRows:
-    """The rows of the dialog that a key is for: they must be on the screen when it is sent."""
+    """The rows of the dialog that a key answers: they must be on the screen when it is sent."""
     area = found.area if isinstance(found, Prompt) else ScreenArea()
     return ShownRows(screen.rows[area.top :], area.columns)
 

@@ -1,6 +1,6 @@
 """The unfinished calls of each session.
 
-They tell what the screen does not show: the questions after the first one, and whether a dialog that looks
+They provide what the screen does not show: the questions after the first one, and whether a dialog that looks
 like the previous one is about another call.
 """
 

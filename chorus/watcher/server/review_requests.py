@@ -310,7 +310,7 @@ class ReviewRequests:
             tree, _ = await self._select(arguments.get("cwd"), Selection(lane=arguments["lane"]))
             own = f"{tree.recorder.workspace.label}:"
             request = replace(request, actions=[name.removeprefix(own) for name in request.actions])
-            # It looks at the whole lane, and commit hooks may take minutes: both are done beside the loop.
+            # It looks at the whole lane, and commit hooks may take minutes: both run outside the loop.
             repository = tree.recorder.workspace.repository
             plan = await self._read_one_beside(tree.recorder, partial(plan_landing, request=request))
             pending = PendingLanding(repository.own_dir)
@@ -378,7 +378,7 @@ class ReviewRequests:
         return {**done, "notified": notified}
 
     def _may_edit_unreported(self, tree: WatchedTree) -> bool:
-        """Whether an edit may be under way in the work tree of which only the end will be reported."""
+        """Whether an edit may be under way in the work tree that is reported only at its end."""
         return any(
             session.state == "working" and not UNREPORTING.isdisjoint(session.sources)
             for session in self.pipeline.roster.sessions.values()

@@ -128,7 +128,7 @@ class HookSource:
             self._unsettled.clear()
 
     def _release_early(self, event: HookEvent) -> IsWaiting:
-        """Let a client continue that has nothing to wait for. Return a function that says whether it waits.
+        """Let a client continue if it has nothing to wait for. Return a function that says whether it waits.
 
         What it does next is reported by a hook as well, whose event is read after this one: the files stay as
         they are for as long as that hook waits.

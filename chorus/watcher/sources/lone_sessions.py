@@ -1,8 +1,8 @@
-"""Which sessions are alone in their work tree: of their edits, the report at the end is enough.
+"""Which sessions are alone in their work tree: a report at the end of each of their edits is enough.
 
-Nothing else claims what such an edit wrote, and the text it began with is in its report. The mod is told so
-in the reply to a report; hooks find a file in the spool. Unlike the mod, hooks cannot report an edit that has
-begun and takes longer, so for them the client must also edit without asking, and no sub-agent may run.
+Nothing else claims what such an edit wrote, and the text it began with is in its report. The mod learns this
+from the reply to a report; hooks find a file in the spool. Unlike the mod, hooks cannot report an edit that
+has begun and takes longer, so for them the client must also edit without asking, and no sub-agent may run.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from chorus.watcher.work_trees import WatchedTrees
 
 @dataclass(slots=True)
 class _HookedSession:
-    """What hook events tell of a session."""
+    """What hook events say about a session."""
 
     asks: bool = True  # before it edits a file
     agents: set[str] = field(default_factory=set)  # that may run
@@ -47,7 +47,7 @@ class LoneSessions:
         )
 
     def on_hook(self, session: SessionId, event: Mapping[str, Any]) -> None:
-        """Note what a hook event tells of its session."""
+        """Note what a hook event says about its session."""
         hooked = self._hooked.setdefault(session, _HookedSession())
         asks = self.events.asks_before_edits(event)
         if asks is not None:

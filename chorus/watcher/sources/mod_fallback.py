@@ -1,8 +1,8 @@
 """Add hooks for a client whose mod went silent: the client may switch its mods off at any time.
 
-A mod is silent if the transcript reports the start and the end of a call and the mod reports neither, though
-the watcher could be reached. Then hooks are added to the work tree's settings for as long as that client
-runs. Until the client has read them, its calls are read from the transcript.
+A mod is silent if the transcript reports the start and the end of a call and the mod reports neither,
+although the watcher could be reached. Then hooks are added to the work tree's settings for as long as that
+client runs. Until the client has read them, its calls are read from the transcript.
 """
 
 import logging

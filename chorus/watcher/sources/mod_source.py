@@ -1,8 +1,8 @@
 """The mod as a source: like hooks, but over the socket.
 
-Each report is answered once it is recorded; the client waits only for the report that precedes a call, and
-before an edit only where the last answer did not say that the session is alone. Reports are not stored: what
-a watcher could not record is read from the transcript.
+Each report is answered once it is recorded. The client waits only for the report before a call; for an edit,
+only if the last answer did not say that the session is alone. Reports are not stored: what a watcher could
+not record is read from the transcript.
 """
 
 import asyncio

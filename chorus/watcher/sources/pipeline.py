@@ -63,7 +63,7 @@ class Pipeline:
         reported_at: float | None = None,
         history: bool = False,
     ) -> list[Outcome]:
-        """Feed messages of one source, in order. `history`: they are from before the session was watched.
+        """Feed messages of one source, in order. `history`: from before the session was watched.
 
         `client`: the one whose hook it is. `reported_at`: when it was written, if a file's time says so.
         """

@@ -25,7 +25,7 @@ POLL_SECONDS = 0.1
 # When no session was active for a while, files that are not watched are read less often.
 QUIET_SECONDS = 3.0
 QUIET_POLL_SECONDS = 1.0
-# A watch tells of every write on this machine. On a network file system another machine may write.
+# A watch reports every write on this machine. On a network file system another machine may write.
 WATCHED_POLL_SECONDS = 10.0
 
 
@@ -69,7 +69,7 @@ class TranscriptActivity:
     async def wait(
         self, limit_seconds: float = WATCHED_POLL_SECONDS, settle_seconds: float = SETTLE_SECONDS
     ) -> None:
-        """Wait until files are to be read again, or no longer than the limit."""
+        """Wait until it is time to read files again, at most until the limit."""
         if self.is_watching:
             await self._wait_for_change(limit_seconds)
         elif time.monotonic() - self._active_at >= QUIET_SECONDS:

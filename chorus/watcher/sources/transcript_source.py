@@ -1,8 +1,8 @@
 """Transcripts as a source: the files of the watched sessions, main and sub-agents', read as they grow.
 
 A line that was there before the session was watched is history: it is fed so that turns and messages are
-known, and nothing of it is recorded. Which sessions there are and how far each file was read is saved for
-the next watcher.
+known, but nothing from it is recorded. The sessions, and how far each file was read, are saved for the next
+watcher.
 """
 
 import asyncio
@@ -156,7 +156,7 @@ class _Followed:
 
 @dataclass(slots=True)
 class TranscriptTails:
-    """The followed files and how far each was read."""
+    """The files that are followed, and how far each was read."""
 
     clients: Clients
     path: Path  # where positions are saved
