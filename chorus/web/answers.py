@@ -13,13 +13,13 @@ DECISIONS = ("allow", "allow-always", "deny", "option", "answers")
 
 
 class NotApproved(UsageError):
-    """What would be approved cannot be shown whole."""
+    """The command or change to approve cannot be shown in full."""
 
     exit_code = ExitCode.REFUSED
 
 
 def parse_page_answer(prompt: PromptJson, sent: dict[str, Any], *, by: str) -> AnswerArguments:
-    """Return the request for the watcher. `sent`: a decision, and positions of what was chosen."""
+    """Return the request for the watcher. `sent`: a decision, and the positions of the chosen options."""
     decision, message = sent.get("decision"), sent.get("message")
     if decision not in DECISIONS or not isinstance(message, str | None):
         raise UsageError("invalid answer")

@@ -1,7 +1,7 @@
-"""What every request must pass before anything looks at it, and what every response carries.
+"""The checks every request must pass before anything else looks at it, and the headers of every response.
 
-The host must be one under which the page is served: a page of another site whose name was pointed at this
-machine is refused. A request of another origin is refused. Bodies are small.
+The host must be one under which the page is served, so a page of another site whose name was pointed at this
+machine is refused. A request from another origin is refused. Bodies are small.
 """
 
 from collections.abc import Awaitable, Callable, Iterable

@@ -51,7 +51,7 @@ class Links:
         return browser
 
     def find(self, cookie: str, key: str) -> int | None:
-        """The number of the browser with these secrets; None if it was not let in, or is no longer."""
+        """The number of the browser with these secrets; None if it has no access, or no longer."""
         number, until = self._browsers.get(_digest(cookie, key), (None, 0.0))
         return number if self._clock() <= until else None
 

@@ -1,7 +1,7 @@
 """What the page may answer: each pending prompt has one offer, a random name that is used once.
 
 The offer holds the prompt as it was shown. When the prompt changes or goes, its offer goes with it, so an
-answer can never be about something else than what was on the page.
+answer is always about what was on the page.
 """
 
 import secrets

@@ -36,7 +36,7 @@ class CannotListen(ChorusError):
 class WebSettings:
     """How to serve the page.
 
-    `port`: None for the usual one, or any if that is taken. `url`: of a tunnel that leads here.
+    `port`: None for the usual one, or any free one if that is taken. `url`: of a tunnel to here.
     """
 
     address: str = "127.0.0.1"

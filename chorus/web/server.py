@@ -1,7 +1,7 @@
 """The page's server: the files of the page, its live state as server-sent events, and what it may do.
 
-Everything but the page's own files needs a browser that was let in by a link (`links`). What happens is
-decided by each repository's watcher; here it is only passed on, once.
+Everything but the page's own files needs a browser that was let in by a link (`links`). Each repository's
+watcher decides what happens; here requests are only passed on, once each.
 """
 
 import asyncio
@@ -105,7 +105,7 @@ class PageServer:
         self._announce(f"refused a request from {address}: {reason}")
 
     def _checked(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-        """Let only browsers in that used a link, and turn errors into answers of the page."""
+        """Let in only browsers that used a link, and turn errors into responses of the page."""
 
         async def endpoint(request: Request) -> Response:
             number = self._links.find(self._cookie_of(request), request.headers.get(KEY_HEADER, ""))

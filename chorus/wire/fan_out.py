@@ -72,7 +72,7 @@ class _Conversation:
         self.unsent = self.unsent[self.stream.send(self.unsent) :]
 
     def receive(self) -> bool:
-        """Take what has come; return False when there is nothing more to wait for."""
+        """Take what has arrived; return False when there is nothing more to wait for."""
         data = self.stream.recv(2**20)
         searched = len(self._unread)
         self._unread += data

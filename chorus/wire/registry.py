@@ -1,9 +1,9 @@
 """The repositories of this user in which a watcher runs or ran: one small private file each.
 
-A watcher writes its file when it starts; the file holds the path of the repository and nothing else, so it
-cannot be out of date about anything but that. Whether the watcher runs is asked at its socket. The directory
-and its files belong to the user alone: what another user could have written is not read. Standard library
-only, and neither typing nor pathlib: `chorus inbox --short` imports it.
+A watcher writes its file when it starts. The file holds only the path of the repository, so nothing else in
+it can be out of date; the socket shows whether the watcher runs. The directory and its files belong to the
+user alone: a file that another user could have written is not read. Standard library only, and neither typing
+nor pathlib: `chorus inbox --short` imports it.
 """
 
 from __future__ import annotations
