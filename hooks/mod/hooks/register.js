@@ -210,7 +210,7 @@ async function refresh($) {
   if (JSON.stringify([open, actions]) !== before) $.ui.invalidate("ui.render")
 }
 
-// Remember the number of a call's action, and draw it beside the call.
+// Remember the number of a call's action, and draw it next to the call.
 function mark($, call, reply) {
   if (!isInteractive || !reply || !reply.number) return
   numbers.set(call, reply.number)
