@@ -40,6 +40,6 @@ class UsageError(ChorusError):
 
 
 class NotFound(ChorusError):
-    """What the command should act on does not exist."""
+    """The thing that the command should act on does not exist."""
 
     exit_code = ExitCode.NOT_FOUND

@@ -1,4 +1,4 @@
-"""What Chorus needs from a coding agent: the one interface through which the other packages use an adapter.
+"""The interface to a coding agent: the other packages use an agent's adapter only through it.
 
 An adapter is split by what its parts need and when they are loaded:
 

@@ -1,4 +1,4 @@
-"""What the client reports one action did to one file, as text before and after.
+"""The client's report of what one action did to one file, as text before and after.
 
 The client's text is not the file: it reads CRLF as LF, undecodable bytes as U+FFFD, and prints the tabs at
 the start of a patch line as two blanks each. A report that does not fit exactly is ignored.

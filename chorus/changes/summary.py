@@ -42,10 +42,10 @@ class FileChange:
 # The part of a first line that the reason of a failure may take, after what was tried.
 MAX_REASON_LENGTH = 44
 
-# Lines are counted in so many files, and each gets a line in the message; the others are only counted.
+# Lines are counted in this many files, and each gets a line in the message; the others are only counted.
 MAX_FILES = 50
 
-# Of a changed line, no more is looked at for the summary.
+# How much of a changed line is looked at for the summary.
 MAX_LINE_BYTES = 400
 
 _MARKDOWN = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")

@@ -1,4 +1,4 @@
-"""How many prompts and open actions there are in all repositories, for a status line that is drawn often.
+"""Count the prompts and open actions of all repositories, for a status line that is drawn often.
 
 Imports little: neither typing nor pathlib, each of which takes a third of the time Python needs to start.
 """

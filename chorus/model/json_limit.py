@@ -1,4 +1,4 @@
-"""How much JSON is parsed in one go. The watcher answers nobody while a parser works."""
+"""The limit on JSON that is parsed at once: the watcher answers no request while a parser works."""
 
 # No event of a client, and no request with its pictures, is as long.
 MAX_JSON_BYTES = 48 * 2**20

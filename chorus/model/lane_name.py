@@ -17,7 +17,7 @@ LANE_REFS = tuple(BRANCHES + namespace for namespace in NAMESPACES)
 
 MAX_WORDS = 5
 MAX_LENGTH = 40
-# Of a UUID, enough to distinguish the sessions of one repository.
+# How much of a UUID is needed to distinguish the sessions of one repository.
 SESSION_CHARACTERS = 4
 
 _WORD = re.compile(r"[a-z0-9]+")

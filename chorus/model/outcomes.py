@@ -143,7 +143,7 @@ class BackgroundTaskEnded:
 
 
 class Tokens(NamedTuple):
-    """What the model read and wrote. `input` is without what came from the cache."""
+    """The tokens that the model read and wrote. `input` excludes those from the cache."""
 
     input: int = 0
     output: int = 0

@@ -34,7 +34,7 @@ LIVE_SOURCES = frozenset({"hook", "mod"})
 
 # How the error of a session begins while the client tries again.
 RETRYING = "retrying "
-# What the client calls how far a limit is used up.
+# The client's words for how far a limit is used up.
 _LIMITS = {"rejected": "reached", "allowed_warning": "nearly reached"}
 _BUSY = frozenset({"working", "waiting"})
 # A title is one line of a narrow panel.

@@ -22,7 +22,7 @@ MCP_PREFIX = "mcp__"
 
 
 class Tool(NamedTuple):
-    """What is known of one tool."""
+    """One row of the table: what is known about a tool."""
 
     name: str
     write_scope: WriteScope = WriteScope.NOTHING

@@ -26,7 +26,7 @@ from chorus.model.outcomes import (
 
 # The file of turns that have ended, in the watcher's directory.
 TURNS_FILE = "turns.jsonl"
-# Of all sessions; older ones are in the file alone.
+# For all sessions together; older turns are only in the file.
 MAX_TURNS = 500
 # Far longer than an answer is; more would be a file.
 MAX_ANSWER_LENGTH = 100_000
@@ -116,7 +116,7 @@ _KEPT = ("message", "model", "mode", "context", "window", "cost_usd", "duration_
 class TurnTable:
     def __init__(self) -> None:
         self._turns: LruDict[_Key, TurnRecord] = LruDict(MAX_TURNS)
-        # Of sessions so far, as their clients count.
+        # What each session has used so far, as its client counts.
         self._costs: LruDict[SessionId, float] = LruDict(MAX_TURNS)
         self._modes: LruDict[SessionId, str] = LruDict(MAX_TURNS)
         self._api_ms: LruDict[SessionId, float] = LruDict(MAX_TURNS)

@@ -34,7 +34,7 @@ from chorus.panel.widgets.queue_rows import TurnRow, render_subject
 from chorus.text.width import count_of, render_ranges
 from chorus.wire.protocol import WatcherError
 
-# More are not undone one by one.
+# How many changes `u` can undo, one after another.
 MAX_DONE_STEPS = 100
 
 

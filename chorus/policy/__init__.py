@@ -1,1 +1,1 @@
-"""Which tool calls may run without asking the user: rules, shell analysis, verdicts."""
+"""Decide which tool calls may run without asking the user: rules, shell analysis, verdicts."""

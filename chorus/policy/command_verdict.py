@@ -17,7 +17,7 @@ from chorus.policy.wrappers import parse_unwrapped, program_name, unwrap
 _BASH = (SHELL_TOOL,)
 # Writing here leaves nothing behind.
 _DISCARDED = {"/dev/null", "/dev/stdout", "/dev/stderr"}
-# Behind `cd`, what follows any other would also run where the shell was before.
+# After `cd`, a command behind any other separator may run in the directory before it.
 _AFTER_DIRECTORY_CHANGE = {"&&", "|"}
 _PART_MARK = re.compile(r"[=:@,]")
 # Flags behind one dash, the last of which may have a path as its value. Nobody bundles more of them.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from chorus.model.api.json_api import BlameLineJson
 
 NO_COMMIT = "0" * 40
-# Of a change that moves a whole tree, so many files are compared; the rest counts as new files.
+# If a change moves a whole tree, this many files are compared; the rest count as new files.
 MAX_COMPARED_FILES = 200
 
 

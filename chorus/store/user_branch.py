@@ -112,7 +112,7 @@ class UserBranch:
         author = commit.author
         who = {"GIT_AUTHOR_NAME": author.name, "GIT_AUTHOR_EMAIL": author.email}
         when = {"GIT_AUTHOR_DATE": f"@{author.seconds} {author.zone}"}
-        # Of itself, `git commit-tree` does not sign.
+        # By itself, `git commit-tree` does not sign.
         signing = self._git.attempt("config", "--type=bool", "commit.gpgSign").stdout.strip() == b"true"
         sign = ("-S",) if signing else ()
         done = self._git.attempt("commit-tree", *sign, "-p", parent, "-F", str(text), tree, extra=who | when)

@@ -1,4 +1,4 @@
-"""Which tmux server to use: a socket, from -L, -S, $TMUX or the default, in that order."""
+"""The address of the tmux server to use: a socket, from -L, -S, $TMUX or the default, in that order."""
 
 import os
 import socket

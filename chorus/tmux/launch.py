@@ -24,7 +24,7 @@ DETACHED_SIZE = (200, 50)
 SIDE_PANE_OPTION = "@chorus_panel"
 # The session keeps the larger part.
 SIDE_PANE_SHARE = "40%"
-# Beside a narrower pane, two columns of code would both be hard to read: the side pane goes below it.
+# In a narrower pane, code would be hard to read in both of two columns: the side pane goes below it.
 MIN_BESIDE_WIDTH = 120
 # With fewer rows, such as those of a terminal of 80 × 24, neither of two panes could be used. A terminal of
 # 30 rows has one less for panes: the status line takes it.

@@ -155,7 +155,7 @@ class WatchedTree:
         # The hook did not wait any longer: the client may have written more by now, not yet reported.
         self._late = is_waiting is None or not is_waiting()
         closed = {outcome.action.id for outcome in outcomes if isinstance(outcome, ActionClosed)}
-        # Of these only the end is reported: nobody looked at the files before they wrote.
+        # Only the end of these is reported: nothing looked at the files before they wrote.
         unannounced = {
             outcome.call.id
             for outcome in outcomes
@@ -326,7 +326,7 @@ class WatchedTree:
             case RecordOutsideEverywhere(exclude, until):
                 await self._changed_paths.settle()
                 if is_waiting is not None and is_waiting() and not exclude:
-                    # No other call is open and the client waits: nobody is left whose end could tell more.
+                    # No other call is open and the client waits: no other end can show more.
                     self._held_until = 0.0
                     await self.record_held()
                 if self._may_be_anywhere:

@@ -1,4 +1,4 @@
-"""Who may use the page: one-time links, and the browsers that were let in by one.
+"""Access to the page: one-time links, and the browsers that were let in by one.
 
 A link holds a random token, is used once and expires. The browser that uses it gets two secrets: a cookie,
 which scripts cannot read, and a key, which the page keeps for its own origin. Both are needed: a cookie is

@@ -1,4 +1,4 @@
-"""What the page may answer: each pending prompt has one offer, a random name that is used once.
+"""The prompts that the page may answer: each has one offer, a random name that is used once.
 
 The offer holds the prompt as it was shown. When the prompt changes or goes, its offer goes with it, so an
 answer is always about what was on the page.

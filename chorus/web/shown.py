@@ -1,4 +1,4 @@
-"""What the page shows, as JSON. Every text is made harmless and visible here, as in a terminal.
+"""The content of the page, as JSON. Every text is made harmless and visible here, as in a terminal.
 
 The page never gets the original of a label or a question: it answers with positions, and the server takes the
 text from the prompt itself.

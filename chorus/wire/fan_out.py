@@ -141,7 +141,7 @@ def _connect(home: Home) -> socket.socket | Reply:
             stream.connect(path)
         if belongs_to_user(stream):
             return stream
-    except BlockingIOError:  # so many wait for it that no more are let in
+    except BlockingIOError:  # its queue of waiting connections is full
         stream.close()
         return Reply({}, NOT_RESPONDING)
     except (FileNotFoundError, ConnectionRefusedError):

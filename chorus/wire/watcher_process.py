@@ -54,7 +54,7 @@ def connect_current(home: Home) -> Connection | None:
 def start(home: Home) -> None:
     """Start a watcher as a process in a session of its own. If one runs already, the new one exits."""
     make_private(home.root)
-    file_lock.require_locks(home.root)  # it could not say so itself
+    file_lock.require_locks(home.root)  # the watcher could not report it
     make_private(home.spool)  # hooks leave events there from now on, while the watcher is still loading
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "CLAUDE"))}
     with (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 SWITCHES = {"store_true": True, "store_false": False}
-# What an option or argument may say of itself. Anything else is left to argparse.
+# The keywords of `add_argument` that are understood here. Anything else is left to argparse.
 UNDERSTOOD = {"action", "default", "type", "dest", "nargs", "choices", "help", "metavar"}
 
 

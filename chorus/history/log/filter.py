@@ -33,7 +33,7 @@ class LogFilter(NamedTuple):
     outside: bool = False
     open: bool = False
     before: int | None = None  # only what comes before the action with this number
-    limit: int | None = None  # only the newest so many
+    limit: int | None = None  # only this many, the newest
 
 
 def select_entries(

@@ -1,4 +1,4 @@
-"""Which landed actions are still on a branch.
+"""Find out which landed actions are still on a branch.
 
 A mark says in which commit an action landed. Whether it still counts is read from git each time: the commit
 is reachable, or a copy of it is (after a rebase, amend, squash or cherry-pick), found by the trailer that

@@ -17,7 +17,7 @@ from chorus.history.workspace import Authorship, Workspace
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 
-# Up to so many missing records are read one by one; more by one `git log`.
+# Up to this many missing records are read one by one; more by one `git log`.
 MAX_READ_SINGLY = 16
 NOWHERE: "array[int]" = array("I")
 

@@ -18,7 +18,7 @@ from chorus.panel.widgets.patch import Patch, parse_patch
 from chorus.text.sanitize import sanitize
 from chorus.text.width import count_of
 
-# Of a longer hunk only the beginning is shown: it is there to be recognised. The preview shows all of it.
+# Only the beginning of a longer hunk is shown, enough to recognise it. The preview shows all of it.
 MAX_HUNK_LINES = 16
 _CODE = frozenset({"context", "added", "removed"})
 

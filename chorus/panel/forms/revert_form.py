@@ -109,7 +109,7 @@ class RevertForm(Form[str]):
             ),
         ]
         problem = render_problem(self.preview.problem)
-        # Its first line says what the title says, where others name what is in the way.
+        # The first line repeats the title, if more lines follow that name what is in the way.
         lines += problem[1:] or problem
         return [*lines, ([(self._render_hint(), "muted")], ""), ([], "")]
 

@@ -30,9 +30,9 @@ from chorus.model.tools import SHELL_TOOL
 from chorus.review.landing.target import NothingToLand
 from chorus.text.sanitize import printable
 
-# Of an action that changed more files, only their number is said.
+# If an action changed more files, only their number is given.
 MAX_NAMED_FILES = 2
-# Of a quoted line, without its mark: 72 columns in all.
+# The width of a quoted line without its mark: 72 columns in all.
 WIDTH = 70
 
 # What a template is filled with.

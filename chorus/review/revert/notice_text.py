@@ -12,7 +12,7 @@ from chorus.model.ids import SessionId
 # A turn may hold hundreds of actions; the model needs to know what to read again, not the whole list.
 MAX_LISTED = 20
 
-# A command may change very many files; so many of them are remembered by name until the notice is delivered.
+# A command may change very many files; this many are remembered by name until the notice is delivered.
 MAX_PATHS = 1000
 
 
@@ -74,7 +74,7 @@ def render_notices(notices: Sequence[AnyNotice]) -> str:
 def _make_notice(recorder: Recorder, recorded: TimelineCommit, session: SessionId) -> RevertNotice:
     chain = _chain(recorder, recorded)
     first = chain[-1].record
-    # Of an action reverted in parts, each part is a change of its own.
+    # If an action is reverted in parts, each part is a change of its own.
     change = first.reverts[0] if first.reverts else str(first.action)
     origin = recorder.timeline.find_action(change) if first.reverts else None
     # A name that is not UTF-8 is written with escapes, as no message can hold its bytes.

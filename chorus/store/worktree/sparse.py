@@ -1,4 +1,4 @@
-"""Which paths a sparse checkout leaves out of the work tree.
+"""Find the paths that a sparse checkout leaves out of the work tree.
 
 If a file was created there since, the index no longer marks it as left out; only the rules do. git applies
 them to a copy of the index in an empty work tree. The user's index and work tree are not touched.

@@ -1,4 +1,4 @@
-"""What to watch, and the handler of its events."""
+"""The directories to watch, and the handler of their events."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ class DirectoryQueue:
     def watch(self, directories: Iterable[Path]) -> None:
         watched = {self._add_nearest(directory) for directory in directories}
         for left in self._descriptors - watched:
-            LIBC.inotify_rm_watch(self._queue, left)  # fails if the directory is gone, which is as well
+            LIBC.inotify_rm_watch(self._queue, left)  # fails if the directory is gone, which is fine
         self._descriptors = watched
 
     def drain(self) -> None:

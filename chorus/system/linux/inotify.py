@@ -46,7 +46,7 @@ DISAPPEARED = IN_DELETE | IN_MOVED_FROM
 HEADER = struct.Struct("iIII")  # watch descriptor, mask, cookie, length of the name
 READ_BYTES = 1 << 16
 
-# A user may have so many watches and so many instances; the kernel may also have no memory for one.
+# Watches and instances are limited for each user; the kernel may also have no memory for one.
 LIMITS = {
     errno.ENOSPC: "inotify watch limit reached",
     errno.EMFILE: "inotify instance limit reached",

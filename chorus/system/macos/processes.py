@@ -34,7 +34,8 @@ def read_start(pid: int) -> str | None:
         with _translate_errors():
             process = psutil.Process(pid)
             ended = process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-            # Of the id and the kernel's start: always the same, where `create_time` moves with the clock.
+            # From the id and the kernel's start time: it never changes, while `create_time` moves with the
+            # clock.
             return None if ended else f"h{hash(process) % 2**64:016x}"
     except ProcessLookupError:
         return None

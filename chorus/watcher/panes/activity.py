@@ -1,4 +1,4 @@
-"""Which watched panes have printed something, from a control connection to tmux.
+"""Find out which watched panes have printed something, through a control connection to tmux.
 
 One connection per tmux session that holds a watched pane; it costs nothing while nothing is printed. The
 same connection is the cheap way to read a screen. A broken one is dropped and opened again when the pane is

@@ -324,9 +324,9 @@ class PaneSource:
 class PaneDiscovery:
     """Finds the panes of sessions known from hooks (`chorus hooks install`), to answer their prompts too.
 
-    A discovered pane is watched for as long as this client runs in it: nobody chose to watch the next program
-    there. Panes that the user named (`chorus attach`) and headless clients, which draw no dialogs, are left
-    alone.
+    A discovered pane is watched only while this client runs in it: the user did not ask to watch the next
+    program there. Panes that the user named (`chorus attach`) and headless clients, which draw no dialogs,
+    are left alone.
     """
 
     clients: Clients

@@ -31,7 +31,7 @@ log = logging.getLogger("chorus.watcher")
 
 # A pane that printed something may have changed for this long.
 ACTIVE_SECONDS = 3.0
-# A pane that seems quiet is polled all the same now and then.
+# A pane that seems quiet is still polled now and then.
 QUIET_POLL_SECONDS = 10.0
 # A shell may print without end; finding its client takes milliseconds.
 LOOK_SECONDS = 0.1

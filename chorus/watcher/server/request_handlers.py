@@ -311,7 +311,7 @@ class PaneRequests:
 
     async def ready(self, arguments: RunArguments) -> RunJson:
         name = arguments.get("run")
-        # A client that could not start has ended by now, and is found by its name all the same.
+        # A client that could not start has ended by now, and is still found by its name.
         found = self.runs.all.get(name) if name is not None else None
         found = found or self.runs.find(name)
         await self.runs.wait_ready(found)

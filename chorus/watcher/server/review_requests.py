@@ -101,7 +101,7 @@ MAX_NAMED = 20
 MAX_APPLIED = 5
 # and planning. Most changes are planned in less.
 QUICK_SECONDS = 0.03
-# A plan that was overtaken by an edit is made again; after so many times, edits wait for it.
+# A plan that was overtaken by an edit is made again; after this many times, edits wait for it.
 MAX_PLANS = 3
 
 Read = TypeVar("Read")

@@ -21,7 +21,7 @@ log = logging.getLogger("chorus.watcher")
 
 # The barrier comes back mostly within 2 ms; a busy machine takes longer.
 BARRIER_TIMEOUT_SECONDS = 2.0
-# After so many missed barriers in a row the file watch is not waited for again: the tree is scanned.
+# After this many missed barriers in a row the file watch is not waited for again: the tree is scanned.
 MAX_MISSED_BARRIERS = 3
 # The client's times and the file system's come from the same clock, read at different moments.
 CLOCK_SLACK_SECONDS = 0.02

@@ -19,7 +19,7 @@ from chorus.system.processes.processes import Process, open_process, read_start,
 from chorus.watcher.state.temporary_hooks import TemporaryHooks
 
 POLL_SECONDS = 1.0
-# Of clients whose end the kernel tells.
+# For clients whose end the kernel reports.
 WATCHED_POLL_SECONDS = 10.0
 # By then a client watches its settings files, also on a busy machine: two seconds were enough on an idle one.
 YOUNG_SECONDS = 15.0

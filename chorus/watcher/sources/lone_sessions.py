@@ -1,4 +1,4 @@
-"""Which sessions are alone in their work tree: a report at the end of each of their edits is enough.
+"""Find the sessions that are alone in their work tree: they need to report an edit only at its end.
 
 Nothing else claims what such an edit wrote, and the text it began with is in its report. The mod learns this
 from the reply to a report; hooks find a file in the spool. Unlike the mod, hooks cannot report an edit that

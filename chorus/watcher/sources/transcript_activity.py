@@ -18,7 +18,7 @@ log = logging.getLogger("chorus.watcher")
 
 # The client writes several lines in a moment: they are read together.
 SETTLE_SECONDS = 0.05
-# Of sessions whose calls the mod or hooks report: there is time to read the lines of several calls together.
+# For sessions whose calls the mod or hooks report: there is time to read the lines of several calls together.
 REPORTED_SETTLE_SECONDS = 0.25
 # Files are read at most this often. The client itself writes transcripts up to 250 ms late.
 POLL_SECONDS = 0.1

@@ -1,4 +1,4 @@
-"""What a watcher saves for the next one: small JSON files, replaced as a whole.
+"""The files that a watcher saves for the next one: small, in JSON, replaced as a whole.
 
 A write error is logged and stops nothing: what is saved here can be found again from the sources.
 """

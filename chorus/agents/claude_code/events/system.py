@@ -121,7 +121,7 @@ def _parse_denials(value: object) -> tuple[Denial, ...] | None:
 
 
 class Result(Known):
-    """A turn is over. Only `is_error` tells whether it failed: `subtype` may be "success" all the same."""
+    """A turn is over. Only `is_error` says whether it failed: `subtype` may be "success" even then."""
 
     subtype: LooseText = None
     is_error: bool | None = Field(None, validation_alias=spelled("is_error", "isError"))

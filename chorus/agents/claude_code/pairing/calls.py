@@ -33,8 +33,8 @@ from chorus.model.tools import READ_ONLY_TOOLS, write_scope_of
 
 # A finished call takes about a kilobyte. As many as can still be corrected.
 MAX_FINISHED = 1024
-# Of older ones only the id is remembered: a source may report them again. One that is seen again after its id
-# was dropped is opened again: the recorder remembers all ids.
+# For older ones only the id is remembered: a source may report them again. One that is seen again after its
+# id was dropped is opened again: the recorder remembers all ids.
 MAX_PAST = 8192
 # How many finished calls are corrected when the name of a turn, a session or a sub-agent is learned late.
 MAX_CORRECTED = 1024

@@ -1,4 +1,4 @@
-"""Which session an event belongs to, and how sessions are linked.
+"""Find the session that an event belongs to, and link sessions.
 
 An event that names its session belongs to it. Any other event belongs to the session named last on the same
 channel (a pane, a pipe), by the most trusted kind of event: `session_start`, then `system/init`, then

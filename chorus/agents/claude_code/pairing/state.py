@@ -1,4 +1,4 @@
-"""What the event handlers of pairing share: calls, sessions, pending requests, and counts of problems."""
+"""The state that the handlers of pairing share: calls, sessions, pending requests, counts of problems."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Set

@@ -1,4 +1,4 @@
-"""Which user message a tool call belongs to.
+"""Find the user message that a tool call belongs to.
 
 Hooks and transcripts give each message an id (`prompt_id`), which is the turn's id. The stream does not:
 there a turn begins with `system/init`, and the message comes before it, after it or not at all, so turns are

@@ -1,4 +1,4 @@
-"""Which of the objects found in a stream are documents, and which documents are new.
+"""Decide which objects found in a stream are documents, and which documents are new.
 
 `DocumentCollector` takes the objects that the row reader finds, and the rows without any. It passes on whole
 documents and counts everything else as a problem. It never passes on a part of a larger object. A text

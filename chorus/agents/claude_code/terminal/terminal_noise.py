@@ -1,4 +1,4 @@
-"""What surrounds objects on a terminal: escape sequences, control characters, shell prompts.
+"""The text around objects on a terminal: escape sequences, control characters, shell prompts.
 
 Tells where in a row an object may start, and whether the text after an object may follow one. Never decides
 whether there is an object.
