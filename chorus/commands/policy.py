@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="allow everything the final * matches, not only arguments known to be harmless",
     )
     adding.add_argument("--path", help="the files it applies to; ** matches any directories")
-    adding.add_argument("--reason", help="why; shown in the log, and to the agent if the rule denies")
+    adding.add_argument("--reason", help="the reason, shown in the log and, if the rule denies, to the agent")
     for name, text in (
         ("test", "show the decision for a call"),
         ("explain", "explain the decision, part by part"),
