@@ -1,6 +1,6 @@
 """The summary of a change: the first line of a commit, and one line per file.
 
-For people to read: the assistant's own text where there is some. Never parsed back.
+For people to read: the agent's own text where there is some. Never parsed back.
 """
 
 import re
@@ -67,7 +67,7 @@ def describe_file(path: str, change: ChangeKind, before: bytes | None, after: by
 
 
 def summarise(action: Action, files: Sequence[FileChange]) -> str:
-    """The first line: why it failed, else the assistant's text, else the tool and what it changed."""
+    """The first line: why it failed, else the agent's text, else the tool and what it changed."""
     if action.status == "failed" and action.failure:
         why = shorten(action.failure, MAX_REASON_LENGTH)
         return f"{shorten(_tool_and_files(action, files), SUBJECT_LENGTH - len(why) - 2)}: {why}"

@@ -166,7 +166,7 @@ class Recorder:
             self.journal.append_mark({"kind": "status", "id": action, "status": status})
 
     def set_summary(self, action: ToolUseId, lead_text: str) -> None:
-        """Replace the summary of an action by the assistant's own text, which arrived later.
+        """Replace the summary of an action by the agent's own text, which arrived later.
 
         In the log and on the lane, or nowhere: a lane commit is reworded only while it is the newest.
         """

@@ -74,7 +74,7 @@ class Call(NamedTuple):
     session: SessionId | None = None
     turn: TurnId | None = None
     agent: AgentId | None = None  # the sub-agent that made the call; None for the main agent
-    lead_text: str | None = None  # the assistant's text just before
+    lead_text: str | None = None  # the agent's text just before
     message: str | None = None  # the user's message of the turn
     time: str | None = None  # as the client reports it (ISO 8601)
     cwd: str | None = None  # where it ran, if the client says so

@@ -88,7 +88,7 @@ class StatusCorrected:
 
 @dataclass(frozen=True, slots=True)
 class LeadTextAdded:
-    """A later source shows the assistant's text before a closed action."""
+    """A later source shows the agent's text before a closed action."""
 
     id: ToolUseId
     lead_text: str

@@ -42,7 +42,7 @@ async def run_in_thread(
         else:
             report(lambda: ended.set_result(result))
 
-    threading.Thread(target=run, name=getattr(work, "__name__", "beside"), daemon=True).start()
+    threading.Thread(target=run, name=getattr(work, "__name__", "background"), daemon=True).start()
     return await ended
 
 

@@ -68,12 +68,12 @@ def lanes_json(
 ) -> "list[LaneJson]":
     """The lanes whose branch exists, with the number of their actions and of those still open."""
     actions: Counter[str] = Counter()
-    unreviewed: Counter[str] = Counter()
+    open_actions: Counter[str] = Counter()
     contexts: defaultdict[str, set[str]] = defaultdict(set)
     for entry in entries:
         if entry.lane is not None and entry.n is not None and entry.within is None:
             actions[entry.lane] += 1
-            unreviewed[entry.lane] += entry.open
+            open_actions[entry.lane] += entry.open
             contexts[entry.lane].update(entry.context)
     listed: list[LaneJson] = []
     for lane in lanes:
@@ -83,7 +83,7 @@ def lanes_json(
             listed.append(
                 {
                     "name": lane.name, "ref": ref, "base": lane.base, "tip": tip, "session": lane.session,
-                    "actions": actions[lane.name], "open": unreviewed[lane.name],
+                    "actions": actions[lane.name], "open": open_actions[lane.name],
                     "worktree": worktree, "context": _sorted_contexts(contexts[lane.name]),
                 }
             )  # fmt: skip

@@ -77,7 +77,7 @@ class ActionMarks:
         self.undone: dict[str, dict[str, UndonePart]] = {}  # by action and path
         self.moved: dict[str, Oid] = {}  # lane commits that were rewritten, by action
         self.statuses: dict[str, str] = {}
-        # The assistant's own text, if it arrived after the action was recorded.
+        # The agent's own text, if it arrived after the action was recorded.
         self.summaries: dict[str, str] = {}
         self.calls: list[Mark] = []
         self.add(lines)

@@ -27,7 +27,7 @@ MAX_RECORDS_FOLLOWED = 200
 MAX_FOLLOWED_BYTES = 2**20
 # Files whose lines are remembered: following one from the start costs a comparison per record.
 MAX_FILES_REMEMBERED = 32
-# How the reflog names what leaves changes on another branch, or brings them back by itself.
+# How the reflog names what leaves changes on another branch, or restores them by itself.
 SWITCHES = ("checkout:", "rebase", "pull --rebase")
 
 
@@ -71,10 +71,10 @@ class UndoneActions:
         by_git: bool = False,
         revert: Sequence[str] | None = None,
     ) -> list[tuple[str, str, int, int]]:
-        """What these edits undo or bring back: action, path, lines gone, lines changed.
+        """What these edits undo or restore: action, path, lines gone, lines changed.
 
         The edits are outside edits, or those of a `revert` of these actions, which undoes no other action but
-        may bring back lines that were gone. Landed changes stay landed unless git itself went back.
+        may restore lines that were gone. Landed changes stay landed unless git itself went back.
         """
         if is_switch(reason):
             return []
