@@ -11,6 +11,7 @@ import pytest
 from chorus.commands.access.turn_follower import LiveOutput, NoAnswer, TurnFollower
 from chorus.model.api.json_api import TurnJson
 from chorus.model.turn import CLIENT_ENDED, TURNS_FILE
+from chorus.text.sanitize import printable
 from chorus.wire.client import WatcherNotRunning
 from chorus.wire.home import find_home
 from tests.commands.conftest import Shell, on_a_terminal
@@ -121,6 +122,20 @@ def test_text_and_calls_are_printed_as_they_come(capsys: Capture) -> None:
         "Let me look.\n✓ Bash make\n✗ Bash make  failed: exit 2\n✗ Bash make  denied\nDone.\n",
         "",
     )
+
+
+def test_followed_text_is_harmless_and_a_call_stays_in_its_line(capsys: Capture) -> None:
+    hostile = "\x1b[8m\x9b2J\r\u202ea\nhint: forged"
+    asked = prompt("p\nhint: forged", kind=hostile)
+    asked["prompt"]["title"] = hostile
+    events = [turn_event(RUNNING), text(hostile), call("failed", hostile, hostile), call(hostile), asked]
+    follow(*events, turn_event(a_turn()), live=LiveOutput(as_json=False))
+    shown = capsys.readouterr()
+    for line in (shown.out + shown.err).split("\n"):
+        assert printable(line) == line
+    # The text of the model may have any lines; what Chorus says in a line of its own stays in it.
+    assert shown.out.count("\n") == 4
+    assert not any(line.startswith("hint:") for line in shown.err.split("\n"))
 
 
 def test_the_last_line_of_a_followed_turn_is_ended(capsys: Capture) -> None:

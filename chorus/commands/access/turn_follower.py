@@ -11,7 +11,7 @@ from chorus.errors import ChorusError
 from chorus.model.api.json_api import CallEvent, EventJson, PromptJson, RunEndedEvent, TextEvent, TurnJson
 from chorus.model.session import RETRYING
 from chorus.model.turn import CLIENT_ENDED
-from chorus.output import print_err, print_json, print_out, print_progress, print_text
+from chorus.output import harmless, print_err, print_json, print_out, print_progress, print_text
 from chorus.wire.client import WatcherNotRunning
 
 CALL_SIGNS = {"succeeded": "✓", "failed": "✗", "denied": "✗", "unfinished": "✗"}
@@ -58,7 +58,8 @@ class LiveOutput:
         self.finish()
         status, why = event["status"], event["failure"]
         because = "" if status == "succeeded" else f"  {status}" + (f": {why}" if why else "")
-        print_text(f"{CALL_SIGNS.get(status, '·')} {event['text']}{because}\n")
+        line = f"{CALL_SIGNS.get(status, '·')} {event['text']}{because}"
+        print_text(f"{harmless(line)}\n")
 
 
 class TurnFollower:
