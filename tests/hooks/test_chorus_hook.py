@@ -580,6 +580,36 @@ def test_a_spool_of_another_user_is_not_written_to(project: Path, spool: Spool) 
     assert files(project) == []
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a directory to another user")
+def test_a_link_of_another_user_to_a_directory_of_ours_is_not_followed(
+    project: Path, spool: Spool, tmp_path: Path
+) -> None:
+    chorus = project / ".git" / "chorus"
+    (chorus / "spool").rename(tmp_path / "ours")
+    (chorus / "spool").symlink_to(tmp_path / "ours")
+    os.chown(chorus, 65534, 65534)
+
+    run_hook(project, EVENT, "true")
+
+    assert files(project) == []
+
+
+def test_a_directory_put_into_the_place_of_the_spool_meanwhile_gets_nothing(
+    project: Path, spool: Spool, tmp_path: Path
+) -> None:
+    chorus = project / ".git" / "chorus"
+    (chorus / "spool" / "watcher").unlink()
+    os.mkfifo(chorus / "spool" / "watcher")
+    hook = start_hook(project)
+    with (chorus / "spool" / "watcher").open("w"):  # the hook has looked whose directory it is
+        chorus.rename(tmp_path / "moved")
+        (chorus / "spool").mkdir(parents=True)
+    hook.communicate(json.dumps(EVENT).encode(), timeout=30)
+
+    assert files(project) == []
+    assert len(list((tmp_path / "moved" / "spool").glob("[0-9]*"))) == 1
+
+
 def test_a_spool_that_nobody_empties_is_limited(project: Path, spool: Spool, tmp_path: Path) -> None:
     (project / ".git/chorus/spool/watcher").unlink()
     text = HOOK.read_text()
