@@ -86,6 +86,37 @@ def replace_files_by_directories(repo: UserRepo) -> None:
         (repo.git_dir / "chorus" / name).mkdir()
 
 
+def replace_objects_by_a_link_to_itself(repo: UserRepo) -> None:
+    lose_objects(repo)
+    (repo.git_dir / "chorus" / "objects").symlink_to("objects")
+
+
+def replace_alternates_by_a_link_to_nothing(repo: UserRepo) -> None:
+    lose_alternates(repo)
+    (repo.git_dir / "objects" / "info" / "alternates").symlink_to("nowhere")
+
+
+def replace_directories_by_files(repo: UserRepo) -> None:
+    for name in ("spool", "objects/pack", "objects/info"):
+        place = repo.git_dir / "chorus" / name
+        shutil.rmtree(place, ignore_errors=True)
+        place.write_text("x")
+
+
+def replace_reflogs_by_a_file(repo: UserRepo) -> None:
+    for name in ("refs/heads/chorus", "refs/chorus"):
+        shutil.rmtree(repo.git_dir / "logs" / name, ignore_errors=True)
+        (repo.git_dir / "logs" / name).parent.mkdir(exist_ok=True)
+        (repo.git_dir / "logs" / name).write_text("x")
+
+
+def cut_every_file(repo: UserRepo) -> None:
+    for path in (repo.git_dir / "chorus").rglob("*"):
+        if path.is_file():
+            path.chmod(0o600)
+            os.truncate(path, path.stat().st_size // 2)
+
+
 def replace_everything_by_a_link(repo: UserRepo) -> None:
     (repo.git_dir / "chorus").rename(repo.path.parent / "moved")
     (repo.git_dir / "chorus").symlink_to(repo.path.parent / "moved")
@@ -106,7 +137,9 @@ BREAKS: list[Callable[[UserRepo], None]] = [
     lose_alternates, lose_everything_but_lanes, break_marks, break_lane,
     replace_objects_by_a_file, replace_everything_by_a_file, empty_lane, replace_alternates_by_a_directory,
     replace_files_by_directories, replace_everything_by_a_link, replace_everything_by_a_link_to_nothing,
-    replace_everything_by_a_link_to_itself,
+    replace_everything_by_a_link_to_itself, replace_objects_by_a_link_to_itself,
+    replace_alternates_by_a_link_to_nothing, replace_directories_by_files, replace_reflogs_by_a_file,
+    cut_every_file,
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chorus.system.files.file_lock import FileLock, is_locked
-from chorus.system.files.private_files import NotOwned, make_private
+from chorus.system.files.private_files import NotADirectory, NotOwned, make_private
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_a_file_system_that_gives_all_files_to_one_user_is_accepted(
 
 def test_a_file_in_place_of_the_directory_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "chorus").touch()
-    with pytest.raises(NotADirectoryError):
+    with pytest.raises(NotADirectory, match="is not a directory"):
         make_private(tmp_path / "chorus")
 
 

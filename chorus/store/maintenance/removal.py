@@ -21,6 +21,8 @@ from chorus.store.objects.object_store import ALTERNATE_LINE, ObjectStore, read_
 from chorus.store.refs import OWN_PREFIXES
 from chorus.store.repository import Repository
 
+# The directory itself, and those without which nothing can be recorded or dropped.
+OWN_DIRECTORIES = ("", "spool", "objects", "objects/pack", "objects/info")
 # Files of the recorder, other than locks and logs.
 OWN_FILES = ("pending", "index", "index.tree", "last-number")
 # Fails if an object that a ref reaches is missing.
@@ -57,7 +59,7 @@ def clear_the_way(repository: Repository) -> list[str]:
 
     Returns the names of the refs among them, which held no object id.
     """
-    for path in (repository.shared_dir, repository.shared_dir / "objects"):
+    for path in (repository.shared_dir / name for name in OWN_DIRECTORIES):
         if not is_directory(path):
             path.unlink(missing_ok=True)
     # Locks, marks and the like, and git's list of object directories.

@@ -4,6 +4,7 @@ An object gets its name only when it is complete. It is on the disk before the n
 """
 
 import contextlib
+import errno
 import itertools
 import os
 import struct
@@ -34,6 +35,8 @@ HEADER_BYTES = 64
 # As git's, but for the owner alone: an object may hold what a file of mode 0600 held.
 OBJECT_MODE = 0o400
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+# Errors of a path that leads to nothing: through a file, or a link to itself.
+NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 # With the process id, a name that no killed process can have left behind.
 STARTED = str(time.time_ns())
@@ -65,7 +68,8 @@ class LooseStore:
         try:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123  hot path
                 body = zlib.decompress(file.read())
-        except (FileNotFoundError, zlib.error):
+        except (OSError, zlib.error) as error:
+            _raise_unless_missing(error)
             return None
         header, _, data = body.partition(b"\0")
         return header.split(b" ", 1)[0], data
@@ -76,7 +80,8 @@ class LooseStore:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123  hot path
                 start = zlib.decompressobj().decompress(file.read(HEADER_BYTES), HEADER_BYTES)
             return int(start.partition(b"\0")[0].split(b" ", 1)[1])
-        except (FileNotFoundError, zlib.error, IndexError, ValueError):
+        except (OSError, zlib.error, IndexError, ValueError) as error:
+            _raise_unless_missing(error)
             return None
 
     def _put(self, path: str, encoded: bytes) -> None:
@@ -95,6 +100,12 @@ class LooseStore:
             with contextlib.suppress(OSError):
                 os.unlink(scratch)  # noqa: PTH108  os is faster than pathlib here
             raise write_error(error, path) from error
+
+
+def _raise_unless_missing(error: Exception) -> None:
+    """Raise an error of the disk again, but not one that says that there is no such file."""
+    if isinstance(error, OSError) and error.errno not in NOT_THERE:
+        raise error
 
 
 def encode(kind: bytes, body: bytes) -> bytes:

@@ -23,6 +23,12 @@ class NotOwned(ChorusError):
     hint = "Use Chorus as that user, or in a clone of your own."
 
 
+class NotADirectory(ChorusError, NotADirectoryError):
+    """There is a file in the place of a directory of Chorus."""
+
+    hint = "Remove the file, or remove Chorus from this repository with `chorus gc --all`."
+
+
 def make_private(directory: Path) -> None:
     """Create a private directory, and missing ones above it. An existing one is made private."""
     try:
@@ -56,7 +62,7 @@ def is_private(state: os.stat_result) -> bool:
 def _correct(directory: Path) -> None:
     state = directory.stat()
     if not stat.S_ISDIR(state.st_mode):
-        raise NotADirectoryError(f"{directory} is not a directory")
+        raise NotADirectory(f"{directory} is not a directory")
     if state.st_uid != os.geteuid() and not _creates_as(directory, state.st_uid):
         raise NotOwned(f"{directory} belongs to another user (uid {state.st_uid})")
     if is_private(state):
