@@ -71,9 +71,10 @@ class RecordOutsideEverywhere:
 
 @dataclass(frozen=True, slots=True)
 class RecordNamedPaths:
-    """Record what the action changed in the paths it names."""
+    """Record what the action changed in the paths it names. `ended`: when, if the client says so."""
 
     action: Action
+    ended: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +82,12 @@ class RecordCallWindow:
     """Record what changed in the action's window as its change.
 
     `shared`: other windows are open, so the client's own list of changed paths decides first.
+    `ended`: when the window ended, if the client says so.
     """
 
     action: Action
     shared: bool
+    ended: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +129,10 @@ class CallWindows:
         match outcome:
             case CallOpened(call, running=True) | CallStarted(call):
                 return self._start(call)
-            case ActionClosed(action):
-                return self._close(action)
-            case BackgroundTaskEnded(id=identity) if identity is not None:
-                return self._end_background([identity])
+            case ActionClosed(action, ended):
+                return self._close(action, ended)
+            case BackgroundTaskEnded(id=identity, ended=ended) if identity is not None:
+                return self._end_background([identity], ended)
             case SessionEnded(session=session):
                 return self._end_background(self._background_of(session))
             case (
@@ -174,7 +177,7 @@ class CallWindows:
             return [RecordOutsideEverywhere(self.open_paths, call.time)] if alone else []
         return []
 
-    def _close(self, action: Action) -> list[WindowEffect]:
+    def _close(self, action: Action, ended: str | None) -> list[WindowEffect]:
         self._named.pop(action.id, None)
         self._windows.pop(action.id, None)
         if action.write_scope is WriteScope.NOTHING or action.tool in AGENT_TOOLS:
@@ -183,19 +186,21 @@ class CallWindows:
             return [RecordUnchanged(action)]
         if action.write_scope is WriteScope.NAMED:
             # A failed edit leaves the file alone; a call cut off by a kill may have written it.
-            return [RecordUnchanged(action)] if action.status == "failed" else [RecordNamedPaths(action)]
+            return (
+                [RecordUnchanged(action)] if action.status == "failed" else [RecordNamedPaths(action, ended)]
+            )
         shared = self.open
         if action.status == "succeeded" and _runs_in_background(action):
             later = action._replace(id=ToolUseId(action.id + BACKGROUND_SUFFIX), report=None)
             self._background[action.id] = later
-        return [RecordCallWindow(action, shared)]
+        return [RecordCallWindow(action, shared, ended)]
 
-    def _end_background(self, ids: Iterable[ToolUseId]) -> list[WindowEffect]:
+    def _end_background(self, ids: Iterable[ToolUseId], ended: str | None = None) -> list[WindowEffect]:
         effects: list[WindowEffect] = []
         for identity in ids:
             action = self._background.pop(identity, None)
             if action is not None:
-                effects.append(RecordCallWindow(action, self.open))
+                effects.append(RecordCallWindow(action, self.open, ended))
         return effects
 
     def _background_of(self, session: SessionId) -> list[ToolUseId]:

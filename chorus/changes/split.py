@@ -35,6 +35,7 @@ def split_change(
     *,
     is_open: bool = False,
     in_window: Collection[int] = (),
+    ended_before: Collection[int] = (),
 ) -> tuple[ChangePart, ...] | None:
     """The parts, one for each report and for each change in between; None if they cannot be separated.
 
@@ -42,7 +43,9 @@ def split_change(
     the next of those, or after the last. A single report always gets a part: what cannot be separated from it
     counts as its own. `is_open`: a call that has not ended writes this file too and gets what the last report
     leaves. `in_window`: the reports of calls during which another one ran that may write anywhere and has not
-    ended. It gets its part when it ends, so these are placed as if it had not written.
+    ended. It gets its part when it ends, so these are placed as if it had not written. `ended_before`: the
+    reports of calls that had ended before the file was written last: where no edit follows, they get only
+    what they report.
     """
     splitter = _Splitter(before, after, reports, is_open=is_open)
     named = [index for index, report in enumerate(reports) if not report.anywhere]
@@ -55,7 +58,7 @@ def split_change(
         splitter.is_window_open = runs_on
         if not splitter.place(index, report, following, first=index == named[0]):
             return None
-    return splitter.parts()
+    return splitter.parts(ended_before)
 
 
 def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[ChangePart, ...] | None:
@@ -163,7 +166,12 @@ class _Splitter:
         self.ended_windows: list[int] = []
         self.is_window_open = False
 
-    def parts(self) -> tuple[ChangePart, ...]:
+    def parts(self, ended_before: Collection[int]) -> tuple[ChangePart, ...]:
+        for index in [index for index in self.ended_windows if index in ended_before]:
+            self.ended_windows.remove(index)
+            content = self._after_window(index)
+            if content is not _UNKNOWN:
+                self._add(index, content)
         if self.ended_windows:
             self._give_to_windows(self._after, exactly=self._is_open)
         rest = [] if self._now == self._after else [ChangePart(None, self._after)]

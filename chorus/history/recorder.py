@@ -137,18 +137,19 @@ class Recorder:
 
         `open_paths`: the paths that unfinished calls name. With `wait_for_open_calls`, nothing is recorded
         and False returned if part of the change may be such a call's, or one's that is not even known because
-        the client did not wait: it may end any moment.
+        the client did not wait, or wrote when an ended one had written: it may end any moment.
         """
         with self.journal.writing():
             once = {call.action.id: call for call in reversed(calls)}
             new = [call for call in reversed(once.values()) if not self.journal.has_action(call.action.id)]
-            new = self._without_contained(new, source)
+            new = in_order_of_ends(self._without_contained(new, source))
             located = set(self.workspace.locate_all(open_paths))
             seen = self._observe(self._where(new), ())
             behind = {path for call in new if call.is_late for path in self._named_or_reported(call.action)}
             result = self._attributor.attribute(new, seen.edits, located | behind)
             unclear = (result.outside_paths & (located | behind)) | (result.window_paths & located)
-            unclear |= result.unfinished_window_paths(seen.edits) & behind
+            unfinished = result.unfinished_paths(seen.edits)
+            unclear |= unfinished & ((result.window_paths & behind) | set(result.written_since))
             if wait_for_open_calls and unclear:
                 return False
             self._append_attribution(result, seen, source)
@@ -276,6 +277,12 @@ class Recorder:
         new = [line for line in lines if line not in self._reported_omissions]
         self._reported_omissions.update(new)
         return new
+
+
+def in_order_of_ends(calls: list[EndedCall]) -> list[EndedCall]:
+    """The calls in the order in which they ended, if that is known of all; else as they were reported."""
+    moments = {call.action.id: call.until for call in calls if call.until is not None}
+    return sorted(calls, key=lambda call: moments[call.action.id]) if len(moments) == len(calls) else calls
 
 
 def is_skipped(path: RepoPath, skipped: Iterable[str]) -> bool:

@@ -74,6 +74,7 @@ class CallStarted(NamedTuple):
 
 class ActionClosed(NamedTuple):
     action: Action
+    ended: str | None = None  # when the call returned, as the client reports it (ISO 8601)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,7 @@ class BackgroundTaskEnded:
     session: SessionId | None
     id: ToolUseId | None
     task: str
+    ended: str | None = None  # not later than this, as the client reports it (ISO 8601)
 
 
 class Tokens(NamedTuple):

@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar, assert_never
 
+from chorus.agents.interface import Source
 from chorus.changes.call_windows import (
     CallWindows,
     RecordCallWindow,
@@ -54,11 +55,13 @@ from chorus.system.files.file_systems import is_remote
 from chorus.system.files.pinned_directory import PinnedDirectory
 from chorus.watcher.background_threads import from_any_thread, run_in_thread
 from chorus.watcher.recorder_pool import RecorderPool
-from chorus.watcher.sources.changed_paths import CLOCK_SLACK_SECONDS, ChangedPaths
+from chorus.watcher.sources.changed_paths import CLOCK_SLACK_SECONDS, ChangedPaths, parse_moment
 from chorus.wire.home import Home, NotARepository, find_work_tree, list_work_trees
 
 # A call whose write is seen ends within this time, or counts as one whose end is never reported.
 HOLD_SECONDS = 3.0
+# The client writes its transcripts up to a quarter of a second late, not all at the same moment.
+TRANSCRIPT_DELAY_SECONDS = 0.3
 # A session records a few hundred objects in this time; checking is one listing of a directory.
 PACK_SECONDS = 60.0
 
@@ -105,6 +108,7 @@ class WatchedTree:
         self.root = repository.work_tree
         self.directory = PinnedDirectory(self.root)
         self._has_one_clock = self.root.stat().st_dev == repository.git_dir.stat().st_dev
+        self._is_remote = is_remote(self.root)
         self.windows = CallWindows()
         self._pool = pool or RecorderPool()
         self._wake = wake
@@ -118,6 +122,7 @@ class WatchedTree:
         self._held_source = ""
         self._held_until = 0.0
         self._hold_seconds = hold_seconds
+        self._all_told_at = 0.0  # when all transcripts tell what ended before a command did
         self._news = LogChanges(self.recorder.journal)
         self._late = False
         self.more_to_come = False  # events wait to be read: the calls they end are recorded together
@@ -169,12 +174,17 @@ class WatchedTree:
             self._remember(outcome)
             for effect in self.windows.feed(outcome):
                 match effect:
-                    case RecordNamedPaths(action):
+                    case RecordNamedPaths(action, ended_at):
                         late = self._late or action.id in unannounced
-                        ended.append(EndedCall(action, is_late=late, in_window=self.windows.open))
-                    case RecordCallWindow(action, shared):
+                        until = self._end_of_late_call(reported_at, ended_at)
+                        in_window = self.windows.open
+                        ended.append(EndedCall(action, is_late=late, in_window=in_window, until=until))
+                    case RecordCallWindow(action, shared, ended_at):
                         await self._changed_paths.settle()
-                        until = self._end_of_late_calls(reported_at)
+                        until = self._end_of_late_call(reported_at, ended_at)
+                        if until is not None and source == Source.TRANSCRIPT.value:
+                            ago = time.time() - until
+                            self._all_told_at = time.monotonic() - ago + TRANSCRIPT_DELAY_SECONDS
                         where = self._paths_for(action, until)
                         ended.append(EndedCall(action, where, shared, self._late, until=until))
                     case RecordOutsideAt() if is_waiting is None or _call_of(outcome) in unannounced:
@@ -268,7 +278,8 @@ class WatchedTree:
             open_paths = self.windows.open_paths
             return recorder.record_ended(ended, source, open_paths, wait_for_open_calls=may_wait)
 
-        if self.more_to_come or not await self._write(_where(ended), record):
+        is_early = may_wait and time.monotonic() < self._all_told_at
+        if self.more_to_come or is_early or not await self._write(_where(ended), record):
             self._held, self._held_source = ended, source
             self._wake()
         else:
@@ -340,14 +351,18 @@ class WatchedTree:
             case _:
                 assert_never(effect)
 
-    def _end_of_late_calls(self, reported_at: float | None) -> float | None:
-        """The latest time at which the calls in a late report had ended. None if that cannot be compared
-        with the times of files.
+    def _end_of_late_call(self, reported_at: float | None, ended: str | None) -> float | None:
+        """The latest time at which a call in a late report had ended. None if that cannot be compared with
+        the times of files.
         """
-        if reported_at is None or not self._late or not self._has_one_clock:
+        if not self._late:
             return None
-        # Some disks keep whole seconds.
-        return reported_at + (1 if reported_at.is_integer() else CLOCK_SLACK_SECONDS)
+        if reported_at is not None:
+            # Some disks keep whole seconds.
+            slack = 1 if reported_at.is_integer() else CLOCK_SLACK_SECONDS
+            return reported_at + slack if self._has_one_clock else None
+        moment = None if self._is_remote else parse_moment(ended)
+        return None if moment is None else moment + CLOCK_SLACK_SECONDS
 
     def _paths_for(self, action: Action, until: float | None) -> set[RepoPath] | set[str] | None:
         """The paths to check for a call's changes; if the watch lost events, those the client lists.
@@ -359,10 +374,7 @@ class WatchedTree:
             self._changed_paths.gather()
             if self._late or (self.is_new and self._changed_paths.are_lost):
                 return set(report.changed)
-        taken = self._changed_paths.take()
-        if until is not None:
-            self._changed_paths.put_back(taken)
-        return taken.where
+        return self._changed_paths.take().where if until is None else self._changed_paths.take_ended(until)
 
     async def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
         """Record every change so far; if the client no longer waits, leave them for the call's window."""

@@ -130,10 +130,13 @@ def test_a_background_command_keeps_its_window_until_its_task_ends() -> None:
     windows, bash = CallWindows(), call("b", "Bash")
     windows.feed(CallOpened(bash))
     action = closed(bash, run_in_background=True)
-    assert windows.feed(ActionClosed(action)) == [RecordCallWindow(action, False)]
+    moved, ended = "2026-01-02T03:04:05Z", "2026-01-02T03:04:09Z"
+    assert windows.feed(ActionClosed(action, moved)) == [RecordCallWindow(action, False, moved)]
     assert windows.open
     later = action._replace(id=ToolUseId("b-background"))
-    assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == [RecordCallWindow(later, False)]
+    assert windows.feed(BackgroundTaskEnded(S, bash.id, "task", ended)) == [
+        RecordCallWindow(later, False, ended)
+    ]
     assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == []
     assert not windows.open
 

@@ -37,9 +37,10 @@ def split(
     *reports: ReportedEdit,
     is_open: bool = False,
     in_window: Sequence[int] = (),
+    ended_before: Sequence[int] = (),
 ) -> tuple[ChangePart, ...] | None:
     first, last = (None if side is None else side.encode() for side in (before, after))
-    return split_change(first, last, reports, is_open=is_open, in_window=in_window)
+    return split_change(first, last, reports, is_open=is_open, in_window=in_window, ended_before=ended_before)
 
 
 @pytest.mark.parametrize("command", [window(BASE, B2), ANY_CHANGE], ids=["reported", "not reported"])
@@ -138,3 +139,10 @@ def test_the_text_before_a_report_is_found_from_the_text_after() -> None:
     assert text_before(edit(BASE, B2), "anything") == BASE
     assert text_before(ANY_CHANGE, B2) is None
     assert text_before(window(BASE, B2), BASE) is None
+
+
+def test_a_command_that_ended_before_the_last_write_gets_what_it_reports_or_what_an_edit_began_with() -> None:
+    assert split(BASE, BOTH, ANY_CHANGE, ended_before=[0]) == (part(None, BOTH),)
+    assert split(BASE, BOTH, window(BASE, B2), ended_before=[0]) == (part(0, B2), part(None, BOTH))
+    assert split(BASE, BOTH, ANY_CHANGE, edit(B2, BOTH), ended_before=[0]) == (part(0, B2), part(1, BOTH))
+    assert split(BASE, BOTH, ANY_CHANGE, ANY_CHANGE, ended_before=[0]) == (part(1, BOTH),)

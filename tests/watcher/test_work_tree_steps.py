@@ -19,7 +19,7 @@ from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.work_trees import WatchedTree
 from tests.history.agent_at_work import action, bash
 from tests.repos import UserRepo
-from tests.watcher.test_work_tree_windows import facts, opened, record_outside, settle, tell
+from tests.watcher.test_work_tree_windows import facts, moment, opened, record_outside, settle, tell
 
 Result = TypeVar("Result")
 
@@ -294,10 +294,10 @@ async def test_a_command_reported_afterwards_leaves_what_was_written_since_to_it
     tree: WatchedTree, repo: UserRepo
 ) -> None:
     repo.write("before.txt", b"by the user\n")
-    os.utime(repo.path / "before.txt", (1_700_000_000, 1_700_000_000))
     repo.write("since.txt", b"by the command\n")
+    os.utime(repo.path / "since.txt", (4_200_000_000, 4_200_000_000))
     await tree.settle()
-    command = bash("t1", time="2026-01-02T03:04:05Z")
+    command = bash("t1", time="2100-01-02T03:04:05Z")
     begun = opened(command)
     begun = begun._replace(call=begun.call._replace(time=command.time))
     await tree.feed([begun], source="transcript", is_waiting=None)
@@ -322,8 +322,17 @@ async def test_what_was_written_after_a_call_had_ended_stays_for_the_next_look(
 ) -> None:
     repo.write("b.txt", b"b\n")
     await tree.settle()
-    assert tree._paths_for(bash("t1"), 5.0) == {"b.txt"}
+    assert tree._paths_for(bash("t1"), 5.0) == set()
     assert tree.has_changes
+    (repo.path / "c.txt").touch()
+    await tree.settle()
+    ended = moment()
+    repo.write("c.txt", b"once more\n")
+    await tree.settle()
+    assert tree._paths_for(bash("t1"), ended) == {"b.txt", "c.txt"}
+    assert tree._changed_paths.take().where == {"c.txt"}
+    repo.write("b.txt", b"b\n")
+    await tree.settle()
     assert tree._paths_for(bash("t1"), None) == {"b.txt"}
     assert not tree.has_changes
 

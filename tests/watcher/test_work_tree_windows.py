@@ -5,6 +5,7 @@ import itertools
 import os
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from chorus.model.action import Action, Call, ChangeReport, FileReport, ReportHunk
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, BackgroundTaskEnded, CallOpened, LeadTextAdded, Outcome
+from chorus.watcher.sources.changed_paths import CLOCK_SLACK_SECONDS
 from chorus.watcher.work_trees import WatchedTree
 from tests.history.agent_at_work import action, bash
 from tests.repos import UserRepo
@@ -34,7 +36,7 @@ def tell(
     asyncio.run(
         tree.feed(
             outcomes,
-            source="hook",
+            source="transcript" if is_waiting is None else "hook",
             is_waiting=None if is_waiting is None else lambda: is_waiting,
             reported_at=at,
         ),
@@ -47,6 +49,17 @@ def opened(of: Action) -> CallOpened:
 
 def facts(tree: WatchedTree) -> list[tuple[str, str | None, tuple[str, ...]]]:
     return [(entry.status, entry.id, entry.paths) for entry in tree.recorder.entries()]
+
+
+def moment() -> float:
+    """A time that the times of files show to be after all writes so far and before all later ones."""
+    now = time.time()
+    time.sleep(3 * CLOCK_SLACK_SECONDS)
+    return now
+
+
+def iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def settle(tree: WatchedTree) -> None:
@@ -124,15 +137,106 @@ def test_what_is_written_after_a_command_ended_is_not_its_change_however_late_it
     waits, writes = bash("t1"), bash("t2")
     tell(tree, opened(waits), is_waiting=True)
     repo.write("its.txt", b"its\n")
-    ended = time.time()
-    os.utime(repo.path / "its.txt", (ended - 0.5, ended - 0.5))
+    ended = moment()
     repo.write("later.txt", b"later\n")
-    os.utime(repo.path / "later.txt", (ended + 0.5, ended + 0.5))
     tell(tree, ActionClosed(waits), is_waiting=False, at=ended)
-    assert facts(tree) == [("committed", "t1", ("its.txt",))]
-    tell(tree, opened(writes), ActionClosed(writes), is_waiting=False, at=ended + 1)
+    tell(tree, opened(writes), ActionClosed(writes), is_waiting=False, at=moment())
     settle(tree)
-    assert facts(tree)[1:] == [("committed", "t2", ("later.txt",))]
+    assert facts(tree) == [("committed", "t1", ("its.txt",)), ("committed", "t2", ("later.txt",))]
+
+
+def test_a_command_moved_to_the_background_keeps_what_it_wrote_until_then_however_late_it_is_read(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    settle(tree)
+    command = bash("t1")._replace(background=True)
+    repo.write("soon.txt", b"soon\n")
+    moved = moment()
+    repo.write("late.txt", b"late\n")
+    tell(tree, opened(command), ActionClosed(command, iso(moved)))
+    tell(tree, BackgroundTaskEnded(S, command.id, "task"))
+    wait_for(lambda: not asyncio.run(record_held(tree)), what="a call that is no longer held")
+    assert facts(tree) == [
+        ("committed", "t1", ("soon.txt",)),
+        ("committed", "t1-background", ("late.txt",)),
+    ]
+
+
+@pytest.mark.parametrize("background", [True, False])
+@pytest.mark.parametrize("is_reported", [True, False])
+def test_a_command_reported_late_gets_no_line_of_an_edit_that_is_not_reported_yet(
+    tree: WatchedTree, repo: UserRepo, background: bool, is_reported: bool
+) -> None:
+    place = repo.write("app.py", b"a\nb\nc\n")
+    settle(tree)
+    report = _reported(place, "a\nb\nc\n", "a\nB\nc\n") if is_reported else None
+    command = bash("t1", report=report)._replace(background=background)
+    place.write_text("a\nB\nc\n")
+    asyncio.run(tree.settle())
+    ended = moment()
+    edit = action("t2", place, report=_reported(place, "a\nB\nc\n", "a\nB\nC\n"))
+    place.write_text("a\nB\nC\n")
+    tell(tree, opened(command), ActionClosed(command, iso(ended)))
+    tell(tree, opened(edit), ActionClosed(edit, iso(moment())))
+    wait_for(lambda: not asyncio.run(record_held(tree)), what="a call that is no longer held")
+    assert changed_lines(tree, "t1") == {"B"}
+    assert changed_lines(tree, "t2") == {"C"}
+
+
+def test_a_command_gets_no_line_of_an_edit_that_ended_before_it_and_is_read_after_it(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    """Each agent has a transcript of its own."""
+    place = repo.write("app.py", b"a\nb\nc\n")
+    settle(tree)
+    command = bash("t1")
+    tell(tree, opened(command))
+    edit = action("t2", place, report=_reported(place, "a\nB\nc\n", "a\nB\nC\n"))
+    place.write_text("a\nB\nC\n")
+    ended = time.time()
+    tell(tree, ActionClosed(command, iso(ended)))
+    tell(tree, opened(edit), ActionClosed(edit, iso(ended - 0.01)))
+    wait_for(lambda: not asyncio.run(record_held(tree)), what="a call that is no longer held")
+    assert changed_lines(tree, "t1") == {"B"}
+    assert changed_lines(tree, "t2") == {"C"}
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_what_nobody_reports_after_a_command_has_ended_is_outside(
+    tree: WatchedTree, repo: UserRepo, is_link: bool
+) -> None:
+    place = repo.write("app.py", b"a\nb\nc\n")
+    settle(tree)
+    before = facts(tree)
+    command = bash("t1")
+    place.write_text("a\nB\nc\n")
+    asyncio.run(tree.settle())
+    ended = moment()
+    if is_link:
+        place.unlink()
+        place.symlink_to("elsewhere")
+    else:
+        place.write_text("a\nB\nuser\n")
+    tell(tree, opened(command), ActionClosed(command, iso(ended)))
+    assert facts(tree) == before  # a call may yet be reported that wrote the last line
+    wait_for(lambda: not asyncio.run(record_held(tree)), what="a call that is no longer held")
+    settle(tree)
+    assert set(facts(tree)[len(before) :]) == {("noop", "t1", ()), ("outside", None, ("app.py",))}
+
+
+async def record_held(tree: WatchedTree) -> bool:
+    await tree.record_held()
+    return tree.any_held
+
+
+def test_calls_that_nobody_watched_are_listed_in_the_order_in_which_they_ended(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    first, second = (action(f"t{n}", repo.write(f"{n}.txt", b"new\n")) for n in (1, 2))
+    ended = time.time()
+    outcomes = [opened(second), opened(first)]
+    tell(tree, *outcomes, ActionClosed(second, iso(ended + 1)), ActionClosed(first, iso(ended)))
+    assert [name for _, name, _ in facts(tree)] == ["t1", "t2"]
 
 
 def test_the_time_of_a_file_says_nothing_on_a_disk_that_keeps_whole_seconds(

@@ -41,7 +41,7 @@ class EndedCall(NamedTuple):
     `shared`: other windows were open as well, so the client's list of its changed paths decides.
     `is_late`: the client did not wait for this to be recorded and may have written more by now.
     `in_window`: another call, which may write anywhere, ran at the same time and has not ended.
-    `until`: when it had ended, in seconds since 1970, if known. A file written later is not its change.
+    `until`: when it had ended, in seconds since 1970, if known. What was written later is not its change.
     """
 
     action: Action
@@ -66,10 +66,14 @@ class RecordStep:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Calls in the order in which they wrote, the paths each may have written, and the steps to record."""
+    """Calls in the order in which they wrote, the paths each may have written, and the steps to record.
+
+    `written_since`: paths that were written again after a call had ended that may have written there.
+    """
 
     calls: Sequence[EndedCall]
     paths: Sequence[Collection[RepoPath]]
+    written_since: Collection[RepoPath] = ()
     steps: list[RecordStep] = field(default_factory=list)
     # Actions whose change cannot be separated, by index, with the action that gets it.
     contained: dict[int, int] = field(default_factory=dict)
@@ -84,11 +88,10 @@ class Attribution:
         """The paths partly changed by a call that may write anywhere."""
         return {edit.path for step in self._window_steps() for edit in step.edits}
 
-    def unfinished_window_paths(self, changed: Iterable[Edit]) -> set[RepoPath]:
-        """The paths of `window_paths` that also have a part without an owner."""
+    def unfinished_paths(self, changed: Iterable[Edit]) -> set[RepoPath]:
+        """The paths of which a part has no owner."""
         reached = {edit.path: edit.after for step in self.steps for edit in step.edits}
-        left = {edit.path for edit in changed if edit.path in reached and reached[edit.path] != edit.after}
-        return self.window_paths & left
+        return {edit.path for edit in changed if reached.get(edit.path, edit.before) != edit.after}
 
     def _window_steps(self) -> Iterable[RecordStep]:
         windows = {index for index, call in enumerate(self.calls) if not call.names_its_paths}
@@ -105,6 +108,8 @@ class SharedPath:
     actions: tuple[int, ...]
     reports: tuple[ReportedEdit, ...]
     is_open: bool = False  # a call that has not ended names it too
+    # The reports, by index, of calls that had ended before the file was written last.
+    ended_before: tuple[int, ...] = ()
 
 
 class Attributor:
@@ -131,7 +136,8 @@ class Attributor:
         if order != sorted(order):
             calls, paths = [calls[index] for index in order], [paths[index] for index in order]
             shared = self._shared_paths(calls, paths, changed, open_paths)
-        result = Attribution(calls, paths)
+        written_since = {one.path for one in shared if one.ended_before}
+        result = Attribution(calls, paths, written_since)
         chains = [self._edits_of_path(path, result) for path in shared]
         order = _order_of_parts(len(calls), chains)
         if order != sorted(order) and not is_ordered:
@@ -154,10 +160,15 @@ class Attributor:
         if call.where is not None:
             where = set(locate_all(call.where))
             found = (path for path in changed if is_named(path, where))
-        if call.until is not None:
-            until = call.until
-            found = (path for path in found if not self._workspace.work_tree.is_written_after(path, until))
+        elif call.until is not None:
+            # Whether it wrote there as well is not known.
+            found = (path for path in found if not self._is_written_after(call, path))
         return dict.fromkeys((*found, *reported))
+
+    def _is_written_after(self, call: EndedCall, path: RepoPath) -> bool:
+        """Whether the file was written once more when this call had ended."""
+        until = None if call.names_its_paths else call.until
+        return until is not None and self._workspace.work_tree.is_written_after(path, until)
 
     def explain_missing(
         self, action: Action, paths: Sequence[RepoPath], within: str | None = None
@@ -201,7 +212,11 @@ class Attributor:
             reports = tuple(report_about(calls[index].action, path, self._workspace.locate) for index in own)
             same = self._timeline.entry(path)
             edit = changed.get(path, Edit(path, same, same))
-            found.append(SharedPath(path, edit.before, edit.after, own, reports, path in open_paths))
+            ended_before = tuple(
+                n for n, index in enumerate(own) if self._is_written_after(calls[index], path)
+            )
+            is_open = path in open_paths
+            found.append(SharedPath(path, edit.before, edit.after, own, reports, is_open, ended_before))
         return found
 
     def _likely(self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]) -> tuple[int, ...]:
@@ -233,9 +248,12 @@ class Attributor:
         plain = _is_plain(shared.before) and _is_plain(shared.after)
         parts = self._parts(shared, result) if plain else None
         if parts is None:
-            last = shared.actions[-1]
-            result.contained.update(dict.fromkeys(shared.actions[:-1], last))
-            return [(last, Edit(shared.path, shared.before, shared.after))]
+            edit = Edit(shared.path, shared.before, shared.after)
+            able = [call for n, call in enumerate(shared.actions) if n not in shared.ended_before]
+            if not able:
+                return [(None, edit)]
+            result.contained.update({call: able[-1] for call in shared.actions if call != able[-1]})
+            return [(able[-1], edit)]
         edits: EditChain = []
         now = shared.before
         for index, part in enumerate(parts):
@@ -251,14 +269,22 @@ class Attributor:
         if shared.before == shared.after:
             return self._recorded_parts(shared, result)
         first, *others = shared.reports
-        if not others and (first == NO_REPORT or (first.anywhere and not shared.is_open)):
+        is_alone = not others and not shared.is_open and not shared.ended_before
+        if (first == NO_REPORT and not others) or (first.anywhere and is_alone):
             return (WHOLE,)
         before, after = (self._workspace.read(entry) for entry in (shared.before, shared.after))
         if before == after:  # only the mode differs: nothing shows who changed it
             return (ChangePart(len(others), after),)
         calls = [result.calls[index] for index in shared.actions]
         in_window = [index for index, call in enumerate(calls) if call.in_window]
-        return split_change(before, after, shared.reports, is_open=shared.is_open, in_window=in_window)
+        return split_change(
+            before,
+            after,
+            shared.reports,
+            is_open=shared.is_open,
+            in_window=in_window,
+            ended_before=shared.ended_before,
+        )
 
     def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
         """The parts that no longer differ on disk: undone, or recorded before they were reported."""

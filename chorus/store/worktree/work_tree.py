@@ -95,11 +95,15 @@ class WorkTree:
             return Skipped(SkipReason.UNREADABLE, error.strerror or "")
 
     def is_written_after(self, path: RepoPath, moment: float) -> bool:
-        """Whether the file was written after that time, in seconds since 1970. False if it is gone."""
+        """Whether the file was certainly written after that time, in seconds since 1970. False if it is gone.
+
+        A program can set the time of a file's content; the system sets the time of any change.
+        """
         try:
-            return os.lstat(f"{self._root}/{path}").st_mtime > moment
+            state = os.lstat(f"{self._root}/{path}")
         except OSError:
             return False
+        return min(state.st_mtime, state.st_ctime) > moment
 
     def write_file(self, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
         """Put a file or link at `path`, completely or not at all, if what is there still is `expected`.

@@ -8,7 +8,8 @@ import itertools
 import logging
 import os
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,9 +43,13 @@ BARRIER_DIRECTORY = "chorus/barrier"
 class WatchedChanges:
     """What may have changed since the last look. `lost`: events are missing, only a scan can tell."""
 
-    paths: frozenset[RepoPath]
+    seen: Mapping[RepoPath, float]  # when each path was first reported, in seconds since 1970
     head: bool
     lost: bool
+
+    @property
+    def paths(self) -> Set[RepoPath]:
+        return self.seen.keys()
 
 
 class FileWatch:
@@ -69,7 +74,7 @@ class FileWatch:
         self._wake = wake
         self._on_head = on_head
         self._lock = threading.Lock()
-        self._paths: set[RepoPath] = set()
+        self._paths: dict[RepoPath, float] = {}
         self._head = self._lost = True  # nothing was watched until now
         self._observer: BaseObserver | None = None
         self._barriers = _Barriers(os.path.join(self._git_dir, BARRIER_DIRECTORY))  # noqa: PTH118  text  os is faster than pathlib here
@@ -101,8 +106,8 @@ class FileWatch:
         """Everything reported since the last call."""
         with self._lock:
             scan = self.needs_scan
-            changes = WatchedChanges(frozenset(self._paths), self._head or scan, self._lost or scan)
-            self._paths.clear()
+            changes = WatchedChanges(self._paths, self._head or scan, self._lost or scan)
+            self._paths = {}
             self._head = self._lost = False
         return changes
 
@@ -140,7 +145,7 @@ class FileWatch:
             return
         with self._lock:
             was_quiet = not self._paths and not self._lost
-            self._paths.add(RepoPath(path))
+            self._paths.setdefault(RepoPath(path), time.time())
             if len(self._paths) > MAX_PATHS:
                 self._paths.clear()
                 self._lost = True

@@ -25,6 +25,8 @@ BARRIER_TIMEOUT_SECONDS = 2.0
 MAX_MISSED_BARRIERS = 3
 # The client's times and the file system's come from the same clock, read at different moments.
 CLOCK_SLACK_SECONDS = 0.02
+# How late the file watch may be: mostly less than a millisecond, on a busy machine longer.
+EVENT_SLACK_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class PathBatch:
     """Paths to look at, with what is needed to put them back."""
 
     reported: Mapping[RepoPath, float]
+    seen: Mapping[RepoPath, float] = field(default_factory=dict)
     lost: float | None = None
     was_new: bool = False
 
@@ -48,6 +51,7 @@ class ChangedPaths:
     is_new: bool = True  # nothing was taken since the watch began
     barrier_timeout_seconds: float = BARRIER_TIMEOUT_SECONDS
     _reported: dict[RepoPath, float] = field(default_factory=dict)  # when each path was last reported
+    _seen: dict[RepoPath, float] = field(default_factory=dict)  # when each was first, in seconds since 1970
     _lost: float | None = None  # since when only a scan of the whole tree can find what changed
     _head: bool = False
     _missed_barriers: int = 0  # in a row
@@ -57,6 +61,7 @@ class ChangedPaths:
         moved = self.watch.take()
         now = time.monotonic()
         self._reported |= dict.fromkeys(moved.paths, now)
+        self._seen = {**moved.seen, **self._seen}
         if moved.lost and self._lost is None:
             self._lost = now
         self._head |= moved.head
@@ -121,14 +126,15 @@ class ChangedPaths:
 
     def take(self) -> PathBatch:
         self.gather()
-        taken = PathBatch(self._reported, self._lost, self.is_new)
-        self._reported, self._lost, self._head = {}, None, False
+        taken = PathBatch(self._reported, self._seen, self._lost, self.is_new)
+        self._reported, self._seen, self._lost, self._head = {}, {}, None, False
         self.is_new = self.is_new and taken.lost is None
         return taken
 
     def put_back(self, taken: PathBatch) -> None:
         """Return paths that could not be looked at."""
         self._reported = {**taken.reported, **self._reported}
+        self._seen = {**self._seen, **taken.seen}
         self._lost = taken.lost if self._lost is None else self._lost
         self.is_new = taken.was_new
 
@@ -147,23 +153,48 @@ class ChangedPaths:
 
     def take_until(self, until: str) -> PathBatch:
         """Take the paths written before that time; none if it is not a valid time."""
-        try:
-            moment = datetime.fromisoformat(until).timestamp() - CLOCK_SLACK_SECONDS
-        except (ValueError, OverflowError):
+        moment = parse_moment(until)
+        if moment is None:
             return PathBatch({})
+        moment -= CLOCK_SLACK_SECONDS
         return self._remove({path: at for path, at in self._reported.items() if self._written(path) < moment})
+
+    def take_ended(self, until: float) -> set[RepoPath] | None:
+        """Take the paths that changed by then, in seconds since 1970; None: they may be anywhere.
+
+        Those that may have been written again since are left for the next look, too.
+        """
+        self.gather()
+        if self._lost is not None:
+            return None
+        ended = {path: at for path, at in self._reported.items() if self._written(path) <= until}
+        seen = {path for path in self._reported if self._seen[path] <= until + EVENT_SLACK_SECONDS}
+        self._remove(ended)
+        return seen | ended.keys()
 
     def _remove(self, paths: Mapping[RepoPath, float]) -> PathBatch:
         for path in paths:
             del self._reported[path]
-        return PathBatch(paths)
+        return PathBatch(paths, {path: self._seen.pop(path) for path in paths})
 
     def _written(self, path: RepoPath) -> float:
-        """Return when the file was written; a file that is gone counts as written just now."""
+        """Return when the file was last written, moved or made; one that is gone counts as changed just now.
+
+        The time of its content may be one that a program set.
+        """
         try:
-            return os.lstat(self.root / path).st_mtime
+            state = os.lstat(self.root / path)
         except OSError:
             return float("inf")
+        return max(state.st_mtime, state.st_ctime)
+
+
+def parse_moment(time: str | None) -> float | None:
+    """Return a time of the client's in seconds since 1970; None if it is not a valid one."""
+    try:
+        return None if time is None else datetime.fromisoformat(time).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _call(loop: asyncio.AbstractEventLoop, then: Callable[[], None]) -> None:

@@ -98,6 +98,17 @@ def test_a_result_seen_before_its_call_waits_for_it() -> None:
     assert fold(outcomes)["t"].status == "failed"
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_call_ended_when_its_result_says_so(is_late: bool) -> None:
+    begun = calls("t", timestamp="2026-01-02T03:04:05Z")
+    ended = returns("t", timestamp="2026-01-02T03:04:09Z")
+    (closing,) = [
+        o for o in run([ended, begun] if is_late else [begun, ended]) if isinstance(o, ActionClosed)
+    ]
+    assert closing.ended == "2026-01-02T03:04:09Z"
+    assert [outcome.ended for outcome in run([begun]) if isinstance(outcome, ActionClosed)] == [None]
+
+
 def test_a_result_without_a_call_is_counted_as_a_problem() -> None:
     pairing = Pairing()
     assert closed() == []
@@ -495,7 +506,7 @@ def test_a_background_sub_agent_outlives_the_turn_that_started_it() -> None:
         calls("u", parent_tool_use_id="A", agent_id="g-1"),
         system("task_updated", task_id="g-1", patch={"status": "running"}),
         system("task_updated", task_id="g-1", patch={"status": "killed"}),
-        system("task_notification", task_id="g-1", tool_use_id="A", status="killed"),
+        system("task_notification", task_id="g-1", tool_use_id="A", status="killed", timestamp="T"),
         system("task_notification", task_id="g-1", tool_use_id="A", status="killed"),
     ]
     outcomes = run(events)
@@ -503,7 +514,7 @@ def test_a_background_sub_agent_outlives_the_turn_that_started_it() -> None:
     assert (rows["t"].status, rows["t"].turn, rows["t"].message) == ("succeeded", "1", "first")
     assert (rows["u"].status, rows["u"].turn) == ("unfinished", "1")
     assert [outcome for outcome in outcomes if isinstance(outcome, BackgroundTaskEnded)] == [
-        BackgroundTaskEnded("s-1", "A", "g-1")  # type: ignore[arg-type]  # plain text for an id
+        BackgroundTaskEnded("s-1", "A", "g-1", "T")  # type: ignore[arg-type]  # plain text for an id
     ]
 
 

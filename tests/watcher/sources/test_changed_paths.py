@@ -84,7 +84,7 @@ async def test_a_file_watch_with_a_late_barrier_is_waited_for_again(hints: Chang
 @pytest.mark.parametrize(
     ("until", "taken"),
     [
-        ("2026-01-01T00:00:00Z", {"a"}),
+        ("2100-01-01T00:00:00Z", {"a"}),
         ("1970-01-01T00:00:00Z", set()),
         ("2026-13-45T99:00:00Z", set()),
         ("0001-01-01T00:00:00", set()),
@@ -94,12 +94,23 @@ async def test_a_file_watch_with_a_late_barrier_is_waited_for_again(hints: Chang
 async def test_paths_written_before_a_time_are_taken_and_none_for_an_invalid_time(
     hints: ChangedPaths, until: str, taken: set[str]
 ) -> None:
-    for name, stamp in (("a", 1_700_000_000), ("b", 1_900_000_000)):
+    for name, stamp in (("a", 1_700_000_000), ("b", 4_200_000_000)):
         (hints.root / name).touch()
         os.utime(hints.root / name, (stamp, stamp))
     await hints.settle()
 
     assert set(hints.take_until(until).reported) == taken
+
+
+@needs_order
+async def test_a_file_made_with_an_old_time_was_not_written_before_that(hints: ChangedPaths) -> None:
+    """As `cp -p`, `touch -d` and `tar` make it."""
+    before = datetime.now(UTC).isoformat()
+    (hints.root / "copy").touch()
+    os.utime(hints.root / "copy", (1_700_000_000, 1_700_000_000))
+    await hints.settle()
+    assert not hints.take_until(before).reported
+    assert "copy" in hints.take().reported
 
 
 @needs_order
@@ -111,7 +122,7 @@ async def test_a_file_that_is_gone_was_not_written_before_a_call(hints: ChangedP
     await hints.settle()
     gone.unlink()
     await hints.settle()
-    assert set(hints.take_until("2026-01-01T00:00:00Z").reported) == {"src/kept"}
+    assert set(hints.take_until("2100-01-01T00:00:00Z").reported) == {"src/kept"}
     assert "src/gone" in hints.take().reported
 
 
@@ -119,15 +130,15 @@ class FakeWatch:
     """A file watch that reports what a test says, and whose barrier a test lets pass."""
 
     def __init__(self) -> None:
-        self.next = WatchedChanges(frozenset(), head=False, lost=False)
+        self.next = WatchedChanges({}, head=False, lost=False)
         self.has_barrier = True
         self.barriers: list[Callable[[], None]] = []
 
-    def report(self, *paths: str, head: bool = False, lost: bool = False) -> None:
-        self.next = WatchedChanges(frozenset(map(RepoPath, paths)), head=head, lost=lost)
+    def report(self, *paths: str, head: bool = False, lost: bool = False, at: float = 0.0) -> None:
+        self.next = WatchedChanges(dict.fromkeys(map(RepoPath, paths), at), head=head, lost=lost)
 
     def take(self) -> WatchedChanges:
-        taken, self.next = self.next, WatchedChanges(frozenset(), head=False, lost=False)
+        taken, self.next = self.next, WatchedChanges({}, head=False, lost=False)
         return taken
 
     def flush_barrier(self, then: Callable[[], None]) -> bool:
@@ -158,6 +169,24 @@ def watch() -> FakeWatch:
 @pytest.fixture
 def paths(tmp_path: Path, watch: FakeWatch, clock: Clock) -> ChangedPaths:
     return ChangedPaths(tmp_path, cast(FileWatch, watch))
+
+
+def test_a_file_written_before_a_call_ended_was_changed_by_then_however_late_it_is_reported(
+    paths: ChangedPaths, watch: FakeWatch
+) -> None:
+    for name in ("its", "again", "later", "gone"):
+        (paths.root / name).touch()
+    (paths.root / "gone").unlink()
+    ended = (paths.root / "its").stat().st_mtime + 0.1
+    for name in ("again", "later"):
+        os.utime(paths.root / name, (ended + 1, ended + 1))
+    watch.report("its", at=ended + 9)
+    paths.gather()
+    watch.report("again", "gone", at=ended)
+    paths.gather()
+    watch.report("later", at=ended + 9)
+    assert paths.take_ended(ended) == {"its", "again", "gone"}
+    assert paths.take().where == {"again", "later", "gone"}
 
 
 def test_a_path_is_settled_once_it_was_not_reported_again_for_a_while(
@@ -341,11 +370,11 @@ async def test_a_barrier_that_comes_after_the_loop_has_ended_is_ignored(
 def test_a_write_within_the_slack_of_the_clocks_is_left_for_the_call(
     paths: ChangedPaths, watch: FakeWatch
 ) -> None:
-    begun = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    begun = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
     for name, seconds in (("just.txt", 0.01), ("before.txt", 0.05), ("after.txt", -1.0)):
         (paths.root / name).touch()
         os.utime(paths.root / name, (begun - seconds, begun - seconds))
     watch.report("just.txt", "before.txt", "after.txt")
     paths.gather()
-    assert paths.take_until("2026-01-01T00:00:00Z").where == {"before.txt"}
+    assert paths.take_until("2100-01-01T00:00:00Z").where == {"before.txt"}
     assert paths._reported.keys() == {"just.txt", "after.txt"}

@@ -205,7 +205,7 @@ class CallTable:
         if response is not None and entry.report is None and entry.tool not in READ_ONLY_TOOLS:
             self._read_response(entry, response)
         if entry.evidence & CLOSING:
-            return self._close(entry)
+            return self._close(entry, time)
         return [CallStarted(as_call(entry))] if starts else []
 
     def close_if(self, chosen: Callable[[CallEntry], bool], evidence: int) -> list[Outcome]:
@@ -278,7 +278,7 @@ class CallTable:
         elif isinstance(response, dict):
             entry.reported_paths = entry.reported_paths or paths_of(response, entry.cwd)
 
-    def _close(self, entry: CallEntry) -> list[Outcome]:
+    def _close(self, entry: CallEntry, ended: str | None = None) -> list[Outcome]:
         entry.status = status_of(entry.evidence)
         unhooked = entry.status == "succeeded" and not entry.evidence & Evidence.HOOKED
         if unhooked and entry.tool not in READ_ONLY_TOOLS:
@@ -292,7 +292,7 @@ class CallTable:
             old, _ = self._finished.popitem(last=False)
             self._past[old] = None
         entry.drop_payload()
-        return [ActionClosed(action)]
+        return [ActionClosed(action, ended)]
 
     def _corrections(self, entry: CallEntry) -> list[Outcome]:
         """What changed about a finished call since its last outcome."""

@@ -265,7 +265,7 @@ def on_task_end_text(state: PairingState, event: Known, context: EventContext, e
     if end.task is None:
         return []
     call = ToolUseId(end.call) if end.call else None
-    return state.end_task(context.session.id, end.task, call)
+    return state.end_task(context.session.id, end.task, call, event.time)
 
 
 def _count_block(state: PairingState, context: str, block: UnknownBlock | MalformedBlock) -> None:
@@ -338,7 +338,7 @@ def on_task_end(state: PairingState, event: TaskNotification, context: EventCont
     outcomes = state.end_calls(context, agent=AgentId(event.task))
     if event.call is not None and state.calls.is_open(event.call):
         return outcomes  # a foreground task: its own result follows
-    ended = state.end_task(context.session.id, event.task, event.call)
+    ended = state.end_task(context.session.id, event.task, event.call, event.time)
     if ended:
         context.session.turns.on_task_end()
     return outcomes + ended

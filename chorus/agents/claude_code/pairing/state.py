@@ -224,11 +224,13 @@ class PairingState:
         self.sessions.agents[call] = agent
         return self.calls.set_agent(call, agent)
 
-    def end_task(self, session: SessionId | None, task: str, call: ToolUseId | None) -> list[Outcome]:
+    def end_task(
+        self, session: SessionId | None, task: str, call: ToolUseId | None, time: str | None
+    ) -> list[Outcome]:
         """Handle the end of a background task. Only the first report of it counts."""
         if not self._ended_tasks.add(task):
             return []
-        return [BackgroundTaskEnded(session, call, task)]
+        return [BackgroundTaskEnded(session, call, task, time)]
 
 
 # The handler for each type of event.
