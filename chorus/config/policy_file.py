@@ -33,16 +33,17 @@ def work_tree_of(start: Path) -> Path:
 
 
 def find_repository(directory: str) -> str | None:
-    """The work tree that git finds from here; None if there is none, or a bare repository comes first.
+    """The work tree that git finds from an absolute path; None if a bare repository comes first, or none.
 
     Any entry called HEAD counts as a bare repository: git would take the settings there for its own.
     """
-    for place in (Path(directory), *Path(directory).parents):
-        if os.path.lexists(place / ".git"):
-            return str(place)
-        if os.path.lexists(place / "HEAD"):
+    place = directory.rstrip("/")  # a string: there may be thousands of questions about one command
+    while True:
+        if os.path.lexists(f"{place}/.git"):
+            return place or "/"
+        if not place or os.path.lexists(f"{place}/HEAD"):
             return None
-    return None
+        place = place.rpartition("/")[0]
 
 
 def append_rule(path: Path, rule: dict[str, str]) -> None:
