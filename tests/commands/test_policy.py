@@ -59,21 +59,34 @@ def test_git_is_not_allowed_in_a_repository_of_its_own(
     disguise: str, config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A bare repository inside the tree names programs in its config, and git would run them."""
-    for command in ("git status *", "git add *", "cd *", "ls *"):
+    for command in ("git status *", "cd *", "ls *"):
         main(["policy", "add", "allow", "--command", command])
     capsys.readouterr()
     Path("deep/below").mkdir(parents=True)
     assert judged("git status", capsys=capsys) == "allow"
     assert judged("cd deep && git status", capsys=capsys) == "allow"
-    assert judged("git add deep", capsys=capsys) == "allow"
     Path("deep", disguise).write_text("ref: refs/heads/main\n", encoding="utf-8")
     assert judged("cd deep && git status", capsys=capsys) == "ask"
     assert judged("cd deep/below && ls", capsys=capsys) == "ask"
-    for place in ("deep", "deep/", "./deep/below", "deep/below/a.txt"):
-        assert judged(f"git add {place}", capsys=capsys) == "ask"
     if disguise == "HEAD":
         monkeypatch.chdir("deep/below")
         assert judged("git status", capsys=capsys) == "ask"
+
+
+@pytest.mark.parametrize("disguise", ["HEAD", ".git"])
+def test_a_repository_inside_the_work_tree_is_not_added_by_rule(
+    disguise: str, config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once it is in the index, `git status` runs git in it, with the programs its config names."""
+    monkeypatch.chdir("..")
+    main(["policy", "add", "allow", "--command", "git add *"])
+    capsys.readouterr()
+    Path("deep/below").mkdir(parents=True)
+    assert judged("git add deep", capsys=capsys) == "allow"
+    Path("deep", disguise).write_text("ref: refs/heads/main\n", encoding="utf-8")
+    for place in ("deep", "deep/", "./deep/below", "deep/below/a.txt"):
+        assert judged(f"git add {place}", capsys=capsys) == "ask"
+    assert judged("git add src", capsys=capsys) == "allow"
 
 
 def test_outside_a_repository_git_is_asked(
