@@ -5,8 +5,10 @@ import time
 import pytest
 
 from chorus.panel.widgets import syntax
+from chorus.panel.widgets.diff import DiffDocument
 from chorus.panel.widgets.patch import parse_patch
 from chorus.panel.widgets.syntax import find_spans
+from chorus.text.width import cell_width
 from tests.panel.story import PARSER
 
 
@@ -32,3 +34,17 @@ def test_colours_end_with_the_processor_time_they_may_take(monkeypatch: pytest.M
     patch = parse_patch(PARSER)
     monkeypatch.setattr(syntax, "MAX_PROCESSOR_SECONDS", -1.0)
     assert find_spans(patch, [line.text for line in patch.lines].__getitem__) == {}
+
+
+@pytest.mark.parametrize("code", ["    return amount.quantize(Decimal('0.01'))", "x = '日本語', '日本'"])
+def test_a_coloured_line_is_marked_wherever_it_is_cut(code: str) -> None:
+    patch = parse_patch(f"--- a/p.py\n+++ b/p.py\n@@ -1 +1 @@\n-{code}\n")
+    document = DiffDocument(patch)
+    document.spans = find_spans(patch, document.text)
+    index = len(patch.lines) - 1
+    whole = cell_width(code) + 2
+    for width in range(4, whole + 2):
+        pieces, _ = document.render_unified(index, width, 0)
+        shown = "".join(text for text, _ in pieces)
+        assert cell_width(shown) == width
+        assert shown.rstrip().endswith("…") == (width < whole), shown

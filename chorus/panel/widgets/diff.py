@@ -20,7 +20,7 @@ from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.panel.widgets.patch import DiffLine, Patch, changed_span, plan_pairs
 from chorus.panel.widgets.syntax import Spans, find_spans
 from chorus.text.sanitize import expand_tabs, sanitize
-from chorus.text.width import cell_width, cut_start, pad
+from chorus.text.width import cell_width, cut_start, first_cells, pad
 
 # Two columns of code with their line numbers: in a narrower view each would be hard to read.
 MIN_SIDE_BY_SIDE_WIDTH = 110
@@ -314,7 +314,8 @@ def _fit(pieces: Pieces, width: int) -> Pieces:
     for text, style in pieces:
         size = cell_width(text)
         if size > left:
-            return [*fitted, (pad(text, left + 1), style)]
+            # Other pieces may follow, so this one is marked even if it just fits.
+            return [*fitted, (pad(first_cells(text, left) + "…", left + 1), style)]
         fitted.append((text, style))
         left -= size
     return fitted
