@@ -113,6 +113,7 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         ("plan_80", Deny(), "has no option to deny; try it with a message"),
         ("ask_80", Deny("no"), "has no option to deny"),
         ("fetch_80", Deny("no"), "takes no text: leave it out, then send the session a message"),
+        ("tui:exitplan_80", Deny("no"), "'No' takes no text: leave it out"),
         (EDIT, ChooseOption("4"), "no option '4'"),
         ("autonotice_fetch_80", ChooseOption("4"), "no option '4'"),
         ("dock_autoaskmcp_160x40", ChooseOption("Enter"), "no option 'Enter'"),

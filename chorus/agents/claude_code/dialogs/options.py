@@ -42,9 +42,10 @@ def read_options(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> ReadOp
     if last < 1 or labelled[0].name == labelled[-1].name:
         raise RuleMismatch("the first option is also the last")
     keys = _keys(dialog.options)
+    amends = TAB_TO_AMEND in rule.footer.pattern
     options = tuple(
         # In a list without numbers a wrapped text would look like another option.
-        Option(key, one.label, one.rule.meaning, None if press else _text_input(one.rule), press)
+        Option(key, one.label, one.rule.meaning, None if press else _text_input(one.rule, amends), press)
         for key, one, press in zip(keys, labelled, _presses(dialog), strict=True)
     )
     fields = [
@@ -87,8 +88,9 @@ def _amendment(text: str, label: LabelRule, footer: str) -> str | None:
     return "" if cut or typed in label.amend else typed
 
 
-def _text_input(label: LabelRule) -> TextInput | None:
-    return "replace" if label.typed else "append" if label.amend else None
+def _text_input(label: LabelRule, amends: bool) -> TextInput | None:
+    """How the option takes a text. `amends`: whether the dialog's footer ever offers to add one."""
+    return "replace" if label.typed else "append" if label.amend and amends else None
 
 
 def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
