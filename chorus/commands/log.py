@@ -153,9 +153,6 @@ def describe(entry: LogEntryJson) -> str:
     named = ", ".join(paths[:MAX_LISTED_PATHS]) + more
     if not paths and entry.get("files"):
         named = f"{entry['files']} files"  # too many to be listed
-    if len(paths) == 1:
-        # A summary made from the file's name starts with it; the whole path is shown instead.
-        summary = summary.removeprefix(paths[0].rsplit("/", 1)[-1]).removeprefix(": ")
     text = summary if not named or named in summary else f"{named}: {summary}" if summary else named
     notes = ", ".join(f"note {note['n']}: {note['state']}" for note in entry.get("notes", ()))
     return f"{text} ({notes})" if notes else text
@@ -278,6 +275,10 @@ def _summary_without_columns(entry: LogEntryJson) -> str:
     summary, tool = entry["summary"], entry["tool"]
     if tool == REVERT_TOOL:
         return summary  # "Revert 2: …": the number alone would say nothing
-    summary = summary.removeprefix(f"{tool} ").removeprefix(f"{tool}: ")
+    if len(entry["paths"]) == 1:
+        # A summary made from the file's name starts with it; the whole path is shown instead.
+        made = f"{tool} {entry['paths'][0].rsplit('/', 1)[-1]}"
+        summary = "" if summary == made else summary.removeprefix(f"{made}: ")
+    summary = summary.removeprefix(f"{tool}: ")
     counts = f"+{entry['added']} \u2212{entry['removed']}"
     return summary.removesuffix(counts).rstrip(" ,:") if summary.endswith(counts) else summary
