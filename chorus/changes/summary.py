@@ -48,6 +48,8 @@ MAX_FILES = 50
 # How much of a changed line is looked at for the summary.
 MAX_LINE_BYTES = 400
 
+# Before the words of a changed line: a mark of a list, a heading or a comment.
+_MARKS = re.compile(r"^(?:(?:[#>*+-]+|//+)\s+)+")
 _MARKDOWN = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")
 
 
@@ -141,7 +143,8 @@ def _first_telling(data: bytes, spans: Iterable[tuple[int, int]]) -> str | None:
     for start, end in spans:
         for line in data.split(b"\n", end)[start:end]:
             # A longer line is cut anyway.
-            text = printable(" ".join(line[:MAX_LINE_BYTES].decode("utf-8", "replace").split()))
+            words = " ".join(line[:MAX_LINE_BYTES].decode("utf-8", "replace").split())
+            text = _MARKS.sub("", printable(words))
             if any(char.isalnum() for char in text):
                 return text
     return None
