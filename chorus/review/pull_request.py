@@ -31,6 +31,10 @@ _TEST = re.compile(
 # What Markdown or a forge would act on: emphasis, links, HTML, mentions, references to issues.
 _ACTIVE = re.compile(r"([\\`*_\[\]<>|~])")
 
+# In a request: code, which is left alone, and what is not.
+_IN_PROSE = re.compile(r"`+[^`]*`+|[<@]")
+_ENTITIES = {"<": "&lt;", "@": "&#64;"}
+
 
 def describe_pull_request(recorder: Recorder, lane: str, notes: Sequence[NoteJson]) -> PullRequestJson:
     """Describe the lane as a pull request. Of `notes`, those on the lane's actions are listed."""
@@ -70,12 +74,23 @@ def _render_turns(recorder: Recorder, done: Sequence[LogEntry], base: str | None
     for entries in turns.values():
         request = next((entry.message for entry in entries if entry.message), "")
         yield ""
-        yield from (f"> {printable(line, keep=chr(9))}".rstrip() for line in request.strip().splitlines())
+        yield from (f"> {line}".rstrip() for line in _render_request(request.strip()))
         yield ""
         for entry in entries:
             places = ", ".join(_render_places(recorder, entry, base))
             yield f"- {escape(describe_action(entry))}" + (f" ({places})" if places else "")
     yield ""
+
+
+def _render_request(request: str) -> Iterator[str]:
+    """The user's own Markdown, but for tags, which would vanish, and mentions: `@src/app.py` names a file."""
+    in_code = False
+    for line in request.splitlines():
+        text = printable(line, keep=chr(9))
+        is_fence = text.lstrip().startswith("```")
+        in_code ^= is_fence
+        as_it_is = in_code or is_fence or text.startswith("    ")
+        yield text if as_it_is else _IN_PROSE.sub(lambda found: _ENTITIES.get(found[0], found[0]), text)
 
 
 def _render_places(recorder: Recorder, entry: LogEntry, base: str | None) -> Iterator[str]:

@@ -52,11 +52,12 @@ def test_a_revert_that_was_undone_and_a_test_that_was_denied_are_left_out(
     worked: Recorder, agent: Agent
 ) -> None:
     worked.record_unchanged(bash("toolu_t4", command="pytest -q", status="denied", message=ASKED))
-    kept = agent.replace("n.txt", b"line 3\n", b"LINE 3\n", message=ASKED, lead_text="Make line 3 louder")
+    kept = agent.replace("n.txt", b"line 3\n", b"a\nb\nline 3\n", message=ASKED, lead_text="Add two lines")
     revert(worked, Selection(actions=[str(kept.n)]))
     redo(worked, Selection(actions=[str(kept.n)]))
     body = body_of(worked)
-    assert body.count("Make line 3 louder") == 1
+    assert "- Add two lines (`n.txt:4-5`)\n" in body
+    assert body.count("Add two lines") == 1
     assert "pytest" not in body
 
 
@@ -89,6 +90,14 @@ def test_the_title_is_the_request_and_an_unknown_lane_is_refused(worked: Recorde
 
 def test_text_of_an_agent_is_inert() -> None:
     assert escape("<b> [x](y) @team closes #3\n`z`") == (r"\<b\> \[x\](y) &#64;team closes &#35;3 \`z\`")
+
+
+def test_a_request_is_quoted_as_it_was_written(worked: Recorder, agent: Agent) -> None:
+    asked = "Make <Button> red, see @src/app.py and `<b> @x`:\n\n- *now*\n```\n<a> @y\n```\n    <c>"
+    agent.replace("n.txt", b"line 9\n", b"LINE 9\n", message=asked, turn="turn-9")
+    body = body_of(worked)
+    assert "> Make &lt;Button> red, see &#64;src/app.py and `<b> @x`:\n>\n> - *now*\n" in body
+    assert "> ```\n> <a> @y\n> ```\n>     <c>\n" in body
 
 
 @pytest.mark.parametrize(

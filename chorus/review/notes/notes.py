@@ -107,12 +107,14 @@ def _follow(
     """Follow lines through each later version of the file, across renames.
 
     Return the file's current name and content, and where the lines are. A file that was missing for a while,
-    for example on another branch, is compared with its last version.
+    for example on another branch, is compared with its last version. In content that comes back, as
+    with a redo, they are where they were.
     """
     path, versions = _versions(recorder, recorded, path)
     there = [version for version in versions if version is not None]
+    known = dict.fromkeys(there[:1], lines)
     for before, after in pairwise(there):
-        lines, _ = follow_lines(before, after, lines)
+        lines = known.setdefault(after, follow_lines(before, after, lines)[0])
     return path, versions[-1], lines
 
 
