@@ -18,12 +18,11 @@ class LruDict(OrderedDict[Key, Value]):
         self._max_size = max_size  # `super()` has nothing to do without entries
 
     def __setitem__(self, key: Key, value: Value) -> None:
-        size = len(self)
-        _set(self, key, value)
-        if len(self) == size:
+        if key in self:
             self.move_to_end(key)
-        elif size >= self._max_size:
+        elif len(self) >= self._max_size:
             self.popitem(last=False)
+        _set(self, key, value)
 
     def touch(self, key: Key) -> Value | None:
         """Return the value, if any, and mark the entry as the newest."""

@@ -16,8 +16,7 @@ from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 LinkKind = Literal["resume", "fork", "clear", "compact"]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionDiscovered:
+class SessionDiscovered(NamedTuple):
     """A session is seen for the first time. Comes again if its directory becomes known later."""
 
     session: SessionId

@@ -72,8 +72,10 @@ def _parse_subtype(table: Mapping[str | None, _Validator], kind: str, value: Raw
 
 
 def _validate(validator: _Validator, kind: str, value: Raw, source: Source) -> Event:
+    marked = value.copy()
+    marked[SOURCE_KEY] = source
     try:
-        return validator({**value, SOURCE_KEY: source})
+        return validator(marked)
     except ValidationError as error:
         return Malformed(kind, first_error(error), source)
 

@@ -84,10 +84,12 @@ def describe_client(
     return [SessionDescribed(session.id, model, new_mode, version)]
 
 
-def count_answer(state: PairingState, event: Assistant, context: EventContext) -> ModelAnswered | None:
+def count_answer(
+    state: PairingState, event: Assistant, context: EventContext, message: str | None
+) -> ModelAnswered | None:
     """Return the tokens of a message of the model, once per message and source."""
-    message, model, usage = event.message_id, event.model, event.usage
-    if usage is None or message is None or model == _CLIENT_MODEL:
+    usage = event.usage
+    if usage is None or message is None or (model := event.model) == _CLIENT_MODEL:
         return None
     is_new, turn = state.add_answer(event, context, message)
     if not is_new:
@@ -97,11 +99,11 @@ def count_answer(state: PairingState, event: Assistant, context: EventContext) -
     )
 
 
-def write_text(event: Assistant, context: EventContext, text: str) -> TextWritten | None:
+def write_text(context: EventContext, text: str) -> TextWritten | None:
     """Return a whole text of the main agent, unless it was streamed before."""
     session = context.session
     streamed, session.written = session.written, ""
-    if context.agent is not None or event.error is not None or context.source is not _STREAM:
+    if context.agent is not None or context.source is not _STREAM:
         return None
     text = text.strip()
     if not text or (streamed and streamed.strip() == text):
@@ -131,15 +133,16 @@ def report_result(
 
     If the result has no text, the agent's last text is the answer.
     """
-    tokens = read_tokens(event.usage) if event.usage is not None else None
+    usage, result, by_model, by_model_since = event.usage, event.result, event.by_model, event.by_model_since
+    tokens = read_tokens(usage) if usage is not None else None
     if tokens is None and (event.input_tokens is not None or event.output_tokens is not None):
         tokens = Tokens(event.input_tokens or 0, event.output_tokens or 0)
-    answer = event.result if isinstance(event.result, str) else context.lead_text.text
+    answer = result if isinstance(result, str) else context.lead_text.text
     error = _describe_failure(event)
     reason = event.terminal_reason or event.stop_reason or event.subtype or "completed"
     # Largest context among the models: that of the main agent.
-    windows = _numbers(event.by_model, "contextWindow") if event.by_model else ()
-    costs = _numbers(event.by_model_since, "costUSD") if event.by_model_since else ()
+    windows = _numbers(by_model, "contextWindow") if by_model else ()
+    costs = _numbers(by_model_since, "costUSD") if by_model_since else ()
     return TurnReported(
         context.session.id, _id(turn), answer if error is None else None, error, reason, tokens,
         float(sum(costs)) if costs else None, event.cost, event.duration_ms, event.api_ms, event.steps,
@@ -173,7 +176,7 @@ def on_retry(state: PairingState, event: ApiRetry, context: EventContext) -> lis
         return []
     status, said = str(event.status) if event.status is not None else "", describe_error(event.error)
     reason = said if said.startswith(status) and said else f"{status} {said}".strip() or "API error"
-    turn = _id(state.turn_of(event, context.session))
+    turn = _id(state.turn_of(event, context))
     return [RequestRetried(context.session.id, turn, reason, event.attempt, event.limit)]
 
 
@@ -194,8 +197,10 @@ def on_cost_state(state: PairingState, event: CostState, context: EventContext) 
 
 def _describe_failure(event: Result) -> str | None:
     """Return why a turn failed; None if it did not. A subtype "success" does not mean success."""
-    failed = event.is_error is True or (event.is_error is None and (event.subtype or "").startswith("error"))
-    if not failed:
+    is_error = event.is_error
+    if is_error is None:
+        is_error = (event.subtype or "").startswith("error")
+    if not is_error:
         return None
     if (event.terminal_reason or "").startswith(_INTERRUPTED):
         return INTERRUPTED

@@ -9,7 +9,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from chorus.agents.claude_code.change_reports import InvalidReport, parse_report, paths_of
 from chorus.agents.claude_code.events.base import JsonObject
@@ -47,7 +47,8 @@ _NAMED = WriteScope.NAMED  # a name for the member: the attribute lookup takes l
 Owner: TypeAlias = tuple[SessionId | None, TurnId | None, AgentId | None]
 
 
-class CallUpdate(NamedTuple):
+@dataclass(slots=True)
+class CallUpdate:
     """What one event says about a call. None: the event does not say."""
 
     evidence: int
@@ -159,9 +160,8 @@ class CallTable:
     def open_calls(self) -> list[CallEntry]:
         return list(self._open.values())
 
-    def add(self, seen: CallEntry) -> list[Outcome]:
-        """Add a call that an event shows, for the first time or again."""
-        known = self.find(seen.id)
+    def add(self, seen: CallEntry, known: CallEntry | None) -> list[Outcome]:
+        """Add a call that an event shows: for the first time, or again (`known`)."""
         if known is not None:
             return self._merge(known, seen)
         if seen.id in self._past:
@@ -192,12 +192,12 @@ class CallTable:
             known = self._orphans.get(call)
             self._orphans[call] = known.merged_with(update) if known else update
             return []
-        evidence, response, effective_input, time, failure = update
+        evidence, response = update.evidence, update.response
         starts = evidence & Evidence.HOOKED and not entry.evidence & Evidence.HOOKED
         entry.evidence |= evidence
-        entry.effective_input = entry.effective_input or effective_input
-        entry.time = entry.time or time
-        entry.failure = entry.failure or failure
+        entry.effective_input = entry.effective_input or update.effective_input
+        entry.time = entry.time or update.time
+        entry.failure = entry.failure or update.failure
         if entry.status is not None:
             outcomes = self._corrections(entry)
             entry.drop_payload()
@@ -205,7 +205,7 @@ class CallTable:
         if response is not None and entry.report is None and entry.tool not in READ_ONLY_TOOLS:
             self._read_response(entry, response)
         if entry.evidence & CLOSING:
-            return self._close(entry, time)
+            return self._close(entry, update.time)
         return [CallStarted(as_call(entry))] if starts else []
 
     def close_if(self, chosen: Callable[[CallEntry], bool], evidence: int) -> list[Outcome]:

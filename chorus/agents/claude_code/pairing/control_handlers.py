@@ -1,5 +1,6 @@
 """Handlers for requests and responses of the control protocol."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from chorus.agents.claude_code.dialogs.elicitations import render_form
@@ -40,7 +41,7 @@ def on_can_use_tool(state: PairingState, event: CanUseTool, context: EventContex
     if event.call:
         # The request may be seen before the call it is about.
         outcomes += state.add_call(
-            event, context._replace(agent=agent), ShownCall(event.call, event.tool, event.input)
+            event, replace(context, agent=agent), ShownCall(event.call, event.tool, event.input)
         )
         outcomes += state.calls.update(event.call, CallUpdate(Evidence.ASKED))
     if event.request is not None:

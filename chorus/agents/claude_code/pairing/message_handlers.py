@@ -69,11 +69,12 @@ NO_RESULT = "no result before the next turn"
 def on_assistant(state: PairingState, event: Assistant, context: EventContext) -> list[Outcome]:
     outcomes: list[Outcome] = []
     lead_text = context.lead_text
-    if context.agent is None and event.source is not _TRANSCRIPT and context.session.turns.queued:
+    in_transcript = context.source is _TRANSCRIPT
+    if context.agent is None and not in_transcript and context.session.turns.queued:
         outcomes += _start_queued(state, context)
-    if (answered := accounts.count_answer(state, event, context)) is not None:
-        outcomes.append(answered)
     content, message_id = event.content, event.message_id
+    if (answered := accounts.count_answer(state, event, context, message_id)) is not None:
+        outcomes.append(answered)
     blocks = (Text.model_construct(text=content),) if isinstance(content, str) else content
     for block in blocks:
         if type(block) is ToolUse:
@@ -82,13 +83,14 @@ def on_assistant(state: PairingState, event: Assistant, context: EventContext) -
             )
         elif type(block) is Text:
             if event.error is None:  # else it is the client's own text about a failed API request
-                lead_text.set(block.text, message_id)
-                if (written := accounts.write_text(event, context, block.text)) is not None:
+                text = block.text
+                lead_text.set(text, message_id)
+                if (written := accounts.write_text(context, text)) is not None:
                     outcomes.append(written)
         elif isinstance(block, _NOT_UNDERSTOOD):
             _count_block(state, "assistant", block)
     if event.stop_reason in _LAST_REASONS:
-        if event.source is _TRANSCRIPT and context.agent is None:
+        if in_transcript and context.agent is None:
             outcomes += _report_last_text(state, event, context, blocks)
         lead_text.clear()
     return outcomes
@@ -106,7 +108,7 @@ def _report_last_text(
     texts = [block.text for block in blocks if type(block) is Text]
     if not texts:
         return []
-    turn = state.turn_of(event, context.session)
+    turn = state.turn_of(event, context)
     failed = event.error is not None or event.api_error is True
     answer, error = (None, texts[-1]) if failed else (texts[-1], None)
     ended = end_turns(context.session, context.session.turns.ended_before(turn), error)
@@ -145,8 +147,8 @@ def on_user(state: PairingState, event: User, context: EventContext) -> list[Out
         state.sessions.link(context.session.id, SessionId(event.forked_from), "fork")
     if context.session.cleared and event.started_as and event.started_as != context.session.id:
         state.sessions.link(context.session.id, SessionId(event.started_as), "clear")
-    results = []
-    for block in event.content if type(event.content) is tuple else ():
+    content, results = event.content, []
+    for block in content if type(content) is tuple else ():
         if type(block) is ToolResult:
             results.append(block)
         elif isinstance(block, _NOT_UNDERSTOOD):
@@ -161,21 +163,21 @@ def on_user(state: PairingState, event: User, context: EventContext) -> list[Out
 def _on_tool_result_block(
     state: PairingState, event: User, context: EventContext, block: ToolResult, *, alone: bool
 ) -> list[Outcome]:
-    evidence = read_result(block.is_error, block.content)
+    call, content = block.id, block.content
+    evidence = read_result(block.is_error, content)
     if evidence == Evidence.NONE:
         return []
     if not evidence & Evidence.SUCCEEDED:
-        evidence |= _read_meta(event.results_meta, block.id)
+        evidence |= _read_meta(event.results_meta, call)
         if alone:
             evidence |= read_denial(event.denial, event.decision)
     # The tool's own result is outside the blocks, so it is one call's only if there is one result block.
     response = event.response if alone else None
-    failure = read_failure(evidence, block.content)
-    outcomes = state.update_call(
-        event, context, block.id, CallUpdate(evidence, response, None, event.time, failure)
-    )
-    if block.id and isinstance(response, dict) and "agentId" in response:
-        outcomes = outcomes + _set_agent(state, state.calls.find(block.id), response["agentId"])
+    failure = read_failure(evidence, content)
+    update = CallUpdate(evidence, response, None, event.time, failure)
+    outcomes = state.update_call(event, context, call, update)
+    if call and isinstance(response, dict) and "agentId" in response:
+        outcomes = outcomes + _set_agent(state, state.calls.find(call), response["agentId"])
     return outcomes
 
 

@@ -1,6 +1,7 @@
 """`Pairing`: events of all sources in, outcomes out."""
 
 from collections.abc import Set
+from dataclasses import replace
 from typing import Any
 
 from chorus.agents.claude_code.events import control, messages, system
@@ -34,21 +35,17 @@ class Pairing:
 
         Events that do not name their session belong to the one last named on their channel.
         """
-        state = self._state
-        if type(event) is Unknown:
-            state.count(self.unknown, event.type)
-            return []
-        if type(event) is Malformed:
-            state.count(self.problems, f"malformed:{event.kind}")
-            return []
-        handle = _HANDLERS.get(type(event))
+        known: Known = event  # type: ignore[assignment]  # no other event has a handler
+        handle = _HANDLERS.get(type(known))
         if handle is None:
+            self._count(event)
             return []
+        state = self._state
         sessions = state.sessions
-        context = sessions.context_of(event, channel, client)
+        context = sessions.context_of(known, channel, client)
         outcomes = handle(state, event, context)
         if sessions.named is not None or sessions.replaced is not None:
-            outcomes = self._change_session(event, context) + outcomes
+            outcomes = self._change_session(known, context) + outcomes
         if context.session.turns.renamed:
             outcomes = [*context.session.take_renamed(), *outcomes]
         if type(event) is control.HookCallback:
@@ -76,13 +73,20 @@ class Pairing:
             lambda entry: entry.session.id == session and entry.client == client, Evidence.NONE
         )
 
+    def _count(self, event: Event) -> None:
+        """Count an event that was not understood."""
+        if type(event) is Unknown:
+            self._state.count(self.unknown, event.type)
+        elif type(event) is Malformed:
+            self._state.count(self.problems, f"malformed:{event.kind}")
+
     def _change_session(self, event: Known, context: EventContext) -> list[Outcome]:
         """Handle a change of the channel's session: its id became known, or another session replaced it."""
         named, replaced = self._state.sessions.take_change()
         outcomes = self._state.calls.correct_session(named) if named else []
         if replaced is not None and self._state.calls.any_open and type(event) in _CLIENT_STARTS:
             # Another client in the same pane: the calls of the first are never finished.
-            gone = context._replace(session=replaced)
+            gone = replace(context, session=replaced)
             outcomes = outcomes + self._state.end_calls(gone, Evidence.NONE, all_agents=True)
         return outcomes
 

@@ -8,7 +8,6 @@ stream's other events, then hooks, then transcripts, which copy each other's lin
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
 
 from chorus.agents.claude_code.events.base import Known
 from chorus.agents.claude_code.events.messages import SessionStartLine
@@ -98,7 +97,8 @@ class SessionContext:
         return found
 
 
-class EventContext(NamedTuple):
+@dataclass(slots=True)
+class EventContext:
     """The session and agent of an event, how far that can be trusted, and the source it came from."""
 
     session: SessionContext
@@ -146,22 +146,23 @@ class SessionRegistry:
     def context_of(self, event: Known, channel: str, client: str = "") -> EventContext:
         """Find the session and agent of an event."""
         if client:
-            return self._find_context(event, channel, None)._replace(client=client)
+            return self._find_context(event, channel, None, client)
         held = self._channels.get(channel)
-        if (
-            held is not None
-            and held.context is not None
-            and event.session == held.session.id
-            and event.source is held.source
-            and event.agent is None
-            and event.parent is None
-            and not event.sidechain
-            and ((cwd := event.cwd) is None or cwd == held.session.cwd)
-            and (claim := _CLAIMS.get(type(event), _EVENT)) <= held.trust
-        ):
-            # True of nearly every event of a stream: the same agent of the same session continues.
-            held.used = held.used or claim is _EVENT
-            return held.context
+        if held is not None and held.context is not None:
+            # One attribute of a model takes as long as all of these, and every event comes by here.
+            fields, session = event.__dict__, held.session
+            if (
+                fields["session"] == session.id
+                and fields["source"] is held.source
+                and fields["agent"] is None
+                and fields["parent"] is None
+                and not fields["sidechain"]
+                and ((cwd := fields["cwd"]) is None or cwd == session.cwd)
+                and (claim := _CLAIMS.get(type(event), _EVENT)) <= held.trust
+            ):
+                # True of nearly every event of a stream: the same agent of the same session continues.
+                held.used = held.used or claim is _EVENT
+                return held.context
         return self._find_context(event, channel, held)
 
     def agent_of(self, event: Known) -> AgentId | None:
@@ -177,7 +178,9 @@ class SessionRegistry:
         change, self.named, self.replaced = (self.named, self.replaced), None, None
         return change
 
-    def _find_context(self, event: Known, channel: str, held: _Channel | None) -> EventContext:
+    def _find_context(
+        self, event: Known, channel: str, held: _Channel | None, client: str = ""
+    ) -> EventContext:
         own, source = event.session or None, event.source
         if own and (source is _HOOK or source is _MOD or source is _TRANSCRIPT):
             trust = Trust.TRANSCRIPT if source is _TRANSCRIPT else Trust.HOOK
@@ -192,8 +195,8 @@ class SessionRegistry:
         agent = self.agent_of(event)
         base_source = event.base_source
         lead_text = session.lead_text_of(base_source, agent)
-        context = EventContext(session, trust, base_source, agent, lead_text)
-        if held is not None and agent is None and session is held.session:
+        context = EventContext(session, trust, base_source, agent, lead_text, client)
+        if held is not None and agent is None and session is held.session and not client:
             held.source, held.context = source, context
         return context
 

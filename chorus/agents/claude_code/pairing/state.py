@@ -2,6 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Set
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from chorus.agents.claude_code.events.base import JsonObject, Known
@@ -38,7 +39,8 @@ _Answer: TypeAlias = tuple[Turn | None, tuple[Source, ...]]
 _UNSEEN: _Answer = (None, ())
 
 
-class ShownCall(NamedTuple):
+@dataclass(slots=True)
+class ShownCall:
     """A tool call as one event shows it."""
 
     call: ToolUseId | None
@@ -75,7 +77,8 @@ class PairingState:
 
     def is_repeat(self, event: Known) -> bool:
         """Whether this very event was handled before. Remembers it."""
-        return event.uuid is not None and not self._boundaries.add(event.uuid)
+        uuid = event.uuid
+        return uuid is not None and not self._boundaries.add(uuid)
 
     def is_known(self, key: str) -> bool:
         """Whether something with this key was handled before. Remembers it."""
@@ -88,12 +91,15 @@ class PairingState:
         """
         session.hooked = session.hooked or not self.in_callback
 
-    def turn_of(self, event: Known, session: SessionContext) -> Turn | None:
-        if event.prompt is not None:
-            return session.turns.of_prompt(event.prompt)
-        started = self.calls.find(event.parent) if event.parent else None
+    def turn_of(self, event: Known, context: EventContext) -> Turn | None:
+        turns, prompt = context.session.turns, event.prompt
+        if prompt is not None:
+            return turns.of_prompt(prompt)
+        if context.agent is None or event.parent is None:
+            return turns.current
         # A background sub-agent outlives the turn that started it, and still works for that turn.
-        return started.turn if started else session.turns.current
+        started = self.calls.find(event.parent)
+        return started.turn if started is not None else turns.current
 
     def add_answer(self, event: Known, context: EventContext, message: str) -> tuple[bool, Turn | None]:
         """Add a message of the model. Return whether it is new in this source, and its turn if it is.
@@ -106,7 +112,7 @@ class PairingState:
         shown, sources = self._answers.get(key, _UNSEEN)
         if source in sources:
             return False, None
-        turn = self.turn_of(event, session)
+        turn = self.turn_of(event, context)
         if context.agent is None:
             if source is _FROM_TRANSCRIPT and session.transcript_prompt is not None:
                 turn = session.turns.of_prompt(session.transcript_prompt)
@@ -139,8 +145,7 @@ class PairingState:
         self, event: Known, context: EventContext, shown: ShownCall, message_id: str | None = None
     ) -> list[Outcome]:
         """Handle a tool call, from whichever event shows it."""
-        call, tool, tool_input = shown
-        session, trust, source, agent, lead_text, _ = context
+        call, session, source, agent = shown.call, context.session, context.source, context.agent
         if not call:
             self.count(self.problems, "call-without-id")
             return []
@@ -149,15 +154,15 @@ class PairingState:
         if known is None and not self.calls.is_past(call):
             if source is _STREAM and agent is None and (turn := session.turns.ensure_running()) is not None:
                 outcomes.append(TurnStarted(session.id, turn.id, turn.message))
-        elif known is not None and trust is _TRANSCRIPT and known.session is not session:
+        elif known is not None and context.trust is _TRANSCRIPT and known.session is not session:
             # Transcripts copy the lines of the session they were forked or resumed from.
             self.sessions.link(session.id, known.session.id, "fork")
         seen = CallEntry(
-            call, tool, tool_input, session, trust, (source,), self.turn_of(event, session), event.prompt,
-            agent, event.parent, lead_text.before(message_id), event.time, event.cwd or session.cwd,
-            client=context.client,
+            call, shown.tool, shown.input, session, context.trust, (source,), self.turn_of(event, context),
+            event.prompt, agent, event.parent, context.lead_text.before(message_id), event.time,
+            event.cwd or session.cwd, client=context.client,
         )  # fmt: skip
-        return outcomes + self.calls.add(seen)
+        return outcomes + self.calls.add(seen, known)
 
     def update_call(
         self, event: Known, context: EventContext, call: ToolUseId | None, update: CallUpdate

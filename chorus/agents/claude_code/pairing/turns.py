@@ -39,7 +39,7 @@ class Turns:
         self._announced: Turn | None = None  # its message is known, but its init has not come yet
         self._running: deque[Turn] = deque(maxlen=MAX_QUEUED)  # without a result yet
         # The running turn and those of messages sent into it: one result ends them all.
-        self._together: deque[Turn] = deque(maxlen=MAX_QUEUED)
+        self._together: list[Turn] = []
         self._has_inits = False
         self._ended_tasks = 0
         self._continued = False  # the running turn was started by the end of a background task
@@ -129,8 +129,7 @@ class Turns:
         """The turns that end with this one: the agent read the next message before they were over."""
         if len(self._together) < 2:
             return []
-        together = list(self._together)
-        return together[: together.index(turn)] if turn in together else []
+        return self._together[: self._together.index(turn)] if turn in self._together else []
 
     def add_unnamed(self, text: str) -> Turn:
         """Start a turn for a message without an id: in old transcripts and hooks each message starts one."""
@@ -223,11 +222,9 @@ class Turns:
         """Start a turn: the first of a prompt, or one of those whose messages were sent into it."""
         self._count += 1
         name = TurnId(str(self._count)) if prompt is None else _name(prompt, number)
-        self.current = Turn(name, prompt, message)
-        if number == 1:
-            self._together.clear()
-        self._together.append(self.current)
-        return self.current
+        self.current = turn = Turn(name, prompt, message)
+        self._together = [turn] if number == 1 else [*self._together[1 - MAX_QUEUED :], turn]
+        return turn
 
 
 def _name(prompt: TurnId, number: int) -> TurnId:
