@@ -18,21 +18,30 @@ from tests.agents.terminal.tmux_rows import capture
 NOTES = Path(__file__).parent.parent.parent / "fixtures" / "notes"
 SCENARIOS: list[dict[str, Any]] = json.loads((NOTES / "scenarios.json").read_text())
 WIDTHS = (20, 37, 80, 121)
-# The two spellings that the notes use for one field.
+# Every field of the notes that one of them, or the client, spells the other way.
 OTHER_NAMES = {
     "session_id": "sessionId", "tool_use_id": "toolUseId", "is_error": "isError", "tool_name": "toolName",
     "tool_input": "toolInput", "parent_tool_use_id": "parentToolUseId", "num_turns": "numTurns",
     "permission_denials": "permissionDenials", "duration_ms": "durationMs",
     "duration_api_ms": "durationApiMs", "total_cost_usd": "totalCostUsd", "stop_reason": "stopReason",
+    "total_input_tokens": "totalInputTokens", "total_output_tokens": "totalOutputTokens",
     "input_tokens": "inputTokens", "output_tokens": "outputTokens",
     "cache_read_input_tokens": "cacheReadInputTokens",
-    "cache_creation_input_tokens": "cacheCreationInputTokens",
+    "cache_creation_input_tokens": "cacheCreationInputTokens", "permission_mode": "permissionMode",
+    "tool_use_result": "toolUseResult", "model_usage": "modelUsage", "request_id": "requestId",
+    "server_name": "serverName", "claude_code_version": "claudeCodeVersion",
 }  # fmt: skip
-SPELLINGS = {"snake_case": {}, "camelCase": OTHER_NAMES}
+SPELLINGS = {
+    "snake_case": {other: name for name, other in OTHER_NAMES.items()},
+    "camelCase": OTHER_NAMES,
+    "as written": {},
+}
 
 
 def respell(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, dict):
+        if "jsonrpc" in value:
+            return value  # a message of MCP, which has its own spelling
         return {names.get(key, key): respell(item, names) for key, item in value.items()}
     return [respell(item, names) for item in value] if isinstance(value, list) else value
 
@@ -85,7 +94,8 @@ def test_a_scenario_gives_its_turns_and_actions(scenario: dict[str, Any], spelli
             assert tokens(found) == scenario.get("tokens", [[0, 0]] * len(scenario["turns"]))
             assert [prompt["text"] for prompt in found["prompts"]] == scenario.get("prompts", [])
             assert (found["unknown"], found["problems"]) == ({}, {})
-    (session,) = inspect(["\n".join([*render(named), ""]).encode()]).as_json()["sessions"]
+    respelled = render(respell(named, SPELLINGS[spelling]))
+    (session,) = inspect(["\n".join([*respelled, ""]).encode()]).as_json()["sessions"]
     assert (session["id"], session["state"], session.get("mode")) == ("s", "idle", scenario["mode"])
     assert session.get("error") == scenario["turns"][-1][2]
 

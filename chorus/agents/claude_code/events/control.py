@@ -64,14 +64,14 @@ class SetPermissionMode(Request):
 class McpMessage(Request):
     """A message for an MCP server that runs in the program driving the client, not in the client."""
 
-    server: str = Field(validation_alias=spelled(*_inside("server_name")))
+    server: str = Field(validation_alias=spelled(*_inside("server_name", "serverName")))
     message: JsonObject = Field(validation_alias=spelled(*_inside("message")))
 
 
 class Elicitation(Request):
     """An MCP server asks the user for something: fields of a form, or a visit to an address."""
 
-    server: LooseText = Field(None, validation_alias=spelled(*_inside("mcp_server_name", "server_name")))
+    server: LooseText = Field(None, validation_alias=spelled(*_inside("mcp_server_name", "server_name", "serverName")))
     message: LooseText = Field(None, validation_alias=spelled(*_inside("message")))
     schema_: LooseObject = Field(
         None, validation_alias=spelled(*_inside("requested_schema", "requestedSchema"))

@@ -20,8 +20,10 @@ from chorus.model.ids import ToolUseId
 class Init(Known):
     """A turn starts. Printed for every turn, including one started by the end of a background task."""
 
-    permission_mode: LooseText = Field(None, validation_alias="permissionMode")
-    version: LooseText = Field(None, validation_alias=spelled("claude_code_version", "version"))
+    permission_mode: LooseText = Field(None, validation_alias=spelled("permissionMode", "permission_mode"))
+    version: LooseText = Field(
+        None, validation_alias=spelled("claude_code_version", "claudeCodeVersion", "version")
+    )
     model: LooseText = None
 
 
@@ -29,7 +31,7 @@ class Status(Known):
     """The permission mode has changed, or the client sends these messages to the model."""
 
     status: LooseText = None
-    permission_mode: LooseText = Field(None, validation_alias="permissionMode")
+    permission_mode: LooseText = Field(None, validation_alias=spelled("permissionMode", "permission_mode"))
     messages: Any = Field(None, validation_alias="user_message_uuids")
 
 
@@ -130,7 +132,10 @@ class Result(Known):
         None, validation_alias=spelled("permission_denials", "permissionDenials")
     )
     stop_reason: LooseText = Field(
-        None, validation_alias=spelled("stop_reason", "stopReason", AliasPath("result", "stopReason"))
+        None,
+        validation_alias=spelled(
+            "stop_reason", "stopReason", AliasPath("result", "stopReason"), AliasPath("result", "stop_reason")
+        ),
     )
     terminal_reason: LooseText = None
     queued_messages: LooseNumber = Field(None, validation_alias="queued_turn_count")
@@ -138,8 +143,8 @@ class Result(Known):
     errors: Any = None
     result: Any = None
     usage: LooseObject = Field(None, validation_alias=spelled("usage", AliasPath("result", "usage")))
-    input_tokens: LooseNumber = Field(None, validation_alias="total_input_tokens")
-    output_tokens: LooseNumber = Field(None, validation_alias="total_output_tokens")
+    input_tokens: LooseNumber = Field(None, validation_alias=spelled("total_input_tokens", "totalInputTokens"))
+    output_tokens: LooseNumber = Field(None, validation_alias=spelled("total_output_tokens", "totalOutputTokens"))
     by_model: LooseObject = Field(None, validation_alias=spelled("modelUsage", "model_usage"))
     # Since 2.1.325. The total is of the session, with what an earlier client or the session it forks took.
     by_model_since: LooseObject = Field(None, validation_alias="model_usage_since_last_result")
