@@ -465,8 +465,9 @@ def test_a_transcript_ends_the_turns_of_all_messages_sent_into_one() -> None:
     ]
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_a_turn_that_stream_and_transcript_show_without_a_hook_is_one(late: bool) -> None:
+@pytest.mark.parametrize("transcript_is_read", ["first", "between", "last"])
+def test_a_turn_that_stream_and_transcript_show_without_a_hook_is_one(transcript_is_read: str) -> None:
+    """The transcript is read first where the watcher was started again, and reads the pane from its start."""
     usage = {"input_tokens": 10, "output_tokens": 5}
 
     def answers(source: Source, message: str, **more: Any) -> Event:
@@ -477,13 +478,48 @@ def test_a_turn_that_stream_and_transcript_show_without_a_hook_is_one(late: bool
     old = [message_line("before", "p-0", uuid="u-0"), answers(TRANSCRIPT, "m-0")]
     stream = [init(), answers(Source.STREAM, "m-1")]
     transcript = [message_line("hello", "p-1", uuid="u-1"), answers(TRANSCRIPT, "m-1")]
-    ends = [result(usage=usage), *transcript] if late else [*transcript, result(usage=usage)]
+    end = result(usage=usage)
+    events = {
+        "first": [*transcript, *stream, end],
+        "between": [*stream, *transcript, end],
+        "last": [*stream, end, *transcript],
+    }[transcript_is_read]
     table = TurnTable()
-    for outcome in run([*old, *stream, *ends]):
+    for outcome in run([*old, *events]):
         table.feed(outcome, time="")
     assert [(one.turn, one.message, one.reason, one.tokens.output) for one in table.all()] == [
         ("p-0", "before", None, 5),
         ("p-1", "hello", "success", 5),
+    ]
+
+
+def test_a_failed_turn_that_is_read_from_the_transcript_first_is_one() -> None:
+    """It has no message of the model, but the stream names the user's."""
+    failure = event_from(
+        TRANSCRIPT, type="assistant", sessionId="s-1", isApiErrorMessage=True,
+        message={"id": "m", "model": "<synthetic>", "content": [{"type": "text", "text": "API Error: 400"}]},
+    )  # fmt: skip
+    told = system("status", status="requesting", user_message_uuids=["u-1"])
+    replay = writes("hello", isReplay=True, uuid="u-1")
+    end = result(is_error=True, result="API Error: 400")
+    table = TurnTable()
+    for outcome in run([message_line("hello", "p-1", uuid="u-1"), failure, init(), told, replay, end, told]):
+        table.feed(outcome, time="")
+    assert [(one.turn, one.message, one.messages, one.error) for one in table.all()] == [
+        ("p-1", "hello", ["u-1"], "API Error: 400")
+    ]
+
+
+def test_messages_sent_into_a_turn_that_is_read_from_the_transcript_first_have_a_turn_each() -> None:
+    stream = [init(), system("status", user_message_uuids=["m-1"]), writes("one", isReplay=True, uuid="m-1")]
+    table = TurnTable()
+    for outcome in run([*ATTACHED, *stream, *DELIVERED, result()]):
+        table.feed(outcome, time="")
+    found = [(one.turn, one.message, one.messages, one.reason) for one in table.all()]
+    assert sorted(found) == [
+        ("p-1", "one", ["m-1"], None),
+        ("p-1.2", "two", ["m-2"], None),
+        ("p-1.3", "three", ["m-3"], "success"),
     ]
 
 

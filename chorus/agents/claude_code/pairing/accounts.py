@@ -152,11 +152,12 @@ def report_result(
 
 def on_status(state: PairingState, event: Status, context: EventContext) -> list[Outcome]:
     outcomes = describe_client(context, mode=event.permission_mode)
-    turn = _id(context.session.turns.current)
+    turn = context.session.turns.current
     # A message whose turn fails at once is not replayed.
-    for message in event.messages if isinstance(event.messages, list) else ():
-        outcomes.append(MessageDelivered(context.session.id, turn, str(message)))
-    return outcomes
+    messages = [str(message) for message in event.messages] if isinstance(event.messages, list) else []
+    if len(messages) == 1:  # else the others were sent into the turn, and have turns of their own
+        state.add_user_message(context, messages[0], turn)
+    return outcomes + [MessageDelivered(context.session.id, _id(turn), message) for message in messages]
 
 
 def on_permission_mode(

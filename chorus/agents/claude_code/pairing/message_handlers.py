@@ -243,6 +243,8 @@ def _on_transcript_message(
         turn = session.turns.add_unnamed(user_text.text)
     else:
         turn = session.turns.on_prompt(event.prompt, user_text.text, live=False)
+    if turn is not None and event.uuid is not None:
+        state.add_user_message(context, event.uuid, turn)
     return outcomes + state.start_turn(context, turn)
 
 

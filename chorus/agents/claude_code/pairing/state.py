@@ -23,8 +23,9 @@ from chorus.model.outcomes import BackgroundTaskEnded, Outcome, TurnStarted
 
 # Events that start or end something (init, result, message), remembered by uuid so that repeats are ignored.
 MAX_BOUNDARIES = 8192
-# Messages of the model whose tokens were counted. All events of one message come close together.
-MAX_COUNTED = 1024
+# Messages of the model whose tokens were counted, and of the user. All events of one message come close
+# together, unless a stream is read again after a restart.
+MAX_MESSAGES = 2048
 # Ended background tasks, by id.
 MAX_TASKS = 4096
 # Unanswered control requests. The client asks one at a time; hooks ask a few per call.
@@ -35,8 +36,8 @@ MAX_PENDING_CALLS = 16
 MAX_KINDS = 1000
 # Names for enum members: an attribute lookup takes longer than most steps here.
 _STREAM, _FROM_TRANSCRIPT, _TRANSCRIPT = Source.STREAM, Source.TRANSCRIPT, Trust.TRANSCRIPT
-_Answer: TypeAlias = tuple[Turn | None, tuple[Source, ...]]
-_UNSEEN: _Answer = (None, ())
+_ShownMessage: TypeAlias = tuple[Turn | None, tuple[Source, ...]]
+_UNSEEN: _ShownMessage = (None, ())
 
 
 @dataclass(slots=True)
@@ -68,8 +69,8 @@ class PairingState:
             LruDict(MAX_AGENTS_PER_SESSION)
         )
         self._boundaries: RecentKeys[str] = RecentKeys(MAX_BOUNDARIES)
-        # Messages of the model: the turn in which the first source shows each, and the sources that show it.
-        self._answers: LruDict[tuple[SessionContext, str], _Answer] = LruDict(MAX_COUNTED)
+        # Messages: the turn in which the first source shows each, and the sources that show it.
+        self._messages: LruDict[tuple[SessionContext, str], _ShownMessage] = LruDict(MAX_MESSAGES)
         self._ended_tasks: RecentKeys[str] = RecentKeys(MAX_TASKS)
 
     def count(self, counter: Counter[str], kind: str) -> None:
@@ -102,32 +103,27 @@ class PairingState:
         return started.turn if started is not None else turns.current
 
     def add_answer(self, event: Known, context: EventContext, message: str) -> tuple[bool, Turn | None]:
-        """Add a message of the model. Return whether it is new in this source, and its turn if it is.
-
-        The turns in which a stream and a transcript show the same message are one: a stream may name neither
-        its turns nor their messages.
-        """
+        """Add a message of the model. Return whether it is new in this source, and its turn if it is."""
         session, source = context.session, context.source
         key = (session, message)
-        shown, sources = self._answers.get(key, _UNSEEN)
+        shown, sources = self._messages.get(key, _UNSEEN)
         if source in sources:
             return False, None
         turn = self.turn_of(event, context)
         if context.agent is None:
             if source is _FROM_TRANSCRIPT and session.transcript_prompt is not None:
                 turn = session.turns.of_prompt(session.transcript_prompt)
-            if shown is None:
-                shown = turn
-            elif (
-                shown.prompt is None
-                and turn is not None
-                and turn.prompt is not None
-                and turn.id == turn.prompt
-            ):
-                session.turns.join(shown, turn.prompt)
-                turn = shown
-        self._answers[key] = (shown, (*sources, source))
+            turn = _join_turns(session, shown, turn)
+        self._messages[key] = (shown or turn, (*sources, source))
         return True, turn
+
+    def add_user_message(self, context: EventContext, message: str, turn: Turn | None) -> None:
+        """Add a message of the user, by its uuid, that a source shows as the first of a turn."""
+        key = (context.session, message)
+        shown, sources = self._messages.get(key, _UNSEEN)
+        if context.source not in sources:
+            _join_turns(context.session, shown, turn)
+            self._messages[key] = (shown or turn, (*sources, context.source))
 
     def remember_pending(self, event: Known, session: SessionContext, shown: ShownCall) -> None:
         """Remember a call from its PreToolUse: a permission request that follows is about it."""
@@ -236,6 +232,20 @@ class PairingState:
         if not self._ended_tasks.add(task):
             return []
         return [BackgroundTaskEnded(session, call, task, time)]
+
+
+def _join_turns(session: SessionContext, shown: Turn | None, turn: Turn | None) -> Turn | None:
+    """Make the turns in which two sources show the same message one, and return it.
+
+    A stream may name neither its turns nor their messages, and may be read before the transcript or after it.
+    """
+    if shown is None or turn is None:
+        return turn
+    named, unnamed = (turn, shown) if shown.prompt is None else (shown, turn)
+    if unnamed.prompt is not None or named.prompt is None or named.id != named.prompt:
+        return turn
+    session.turns.join(unnamed, named.prompt)
+    return unnamed
 
 
 # The handler for each type of event.

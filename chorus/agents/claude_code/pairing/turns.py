@@ -183,8 +183,11 @@ class Turns:
 
     def join(self, turn: Turn, prompt: TurnId) -> None:
         """Give this prompt's id to a turn without one: a call was seen in both, so they are the same turn."""
-        turn.message = turn.message or self.of_prompt(prompt).message
+        turn.message = turn.message or self._by_prompt.get(prompt, [turn])[0].message
         self._rename(turn, prompt)
+        if turn in self._together:
+            # Messages sent into it that another source has shown already.
+            self._together += [one for one in self._by_prompt[prompt] if one not in self._together]
 
     def _rename(self, turn: Turn, prompt: TurnId, *, number: int = 1) -> None:
         name, turns = _name(prompt, number), self._by_prompt.get(prompt, [])
