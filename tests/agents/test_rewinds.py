@@ -40,6 +40,8 @@ def say(transcript: Path, **session: Any) -> None:
         ({"status": "idle", "statusUpdatedAt": 999_000}, False),
         ({"status": "busy", "statusUpdatedAt": 1_000_600}, False),
         ({"status": "idle"}, False),
+        ({"status": "idle", "statusUpdatedAt": 1_000_600, "entrypoint": "cli"}, True),
+        ({"status": "idle", "statusUpdatedAt": 1_000_600, "entrypoint": "sdk-cli"}, False),
         ({"sessionId": "other", "status": "idle", "statusUpdatedAt": 1_000_600}, False),
     ],
 )

@@ -14,6 +14,8 @@ from typing import Any
 # The files are written, then the dialog is closed: within 1.6 s in every measurement.
 MAX_DIALOG_SECONDS = 3.0
 DIALOG = "dialog open"
+# A client with this entry point has no dialogs.
+HEADLESS = "sdk-cli"
 
 
 def is_rewinding(transcript: Path, path: Path, moment: float) -> bool:
@@ -35,7 +37,7 @@ def _has_copy(copies: Path, path: Path) -> bool:
 
 def _shows_dialog(file: dict[str, Any], moment: float) -> bool:
     since = file.get("statusUpdatedAt")
-    if not isinstance(since, int | float):
+    if not isinstance(since, int | float) or file.get("entrypoint") == HEADLESS:
         return False
     ago = moment - since / 1000
     if file.get("waitingFor") == DIALOG:
