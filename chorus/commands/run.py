@@ -4,6 +4,8 @@ import argparse
 import errno
 import json
 import os
+import shlex
+import shutil
 import sys
 import time
 import uuid
@@ -164,8 +166,20 @@ def parse_servers(given: list[str]) -> dict[str, str]:
         name, _, command = one.partition("=")
         if not name or not command:
             raise UsageError(f"not NAME=COMMAND: {one!r}")
+        program = plain_program(command)
+        if program is not None and shutil.which(program) is None:
+            raise UsageError(f"MCP server {name}: program not found: {program}")
         servers[name] = command
     return servers
+
+
+def plain_program(command: str) -> str | None:
+    """Return the program of a shell command; None if only a shell can tell."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    return words[0] if words and not set(words[0]) & set("$`~*?[") else None
 
 
 @contextmanager

@@ -8,8 +8,16 @@ import pytest
 from chorus.agents import load_agent
 from chorus.cli import main
 from chorus.commands import run
-from chorus.commands.access.messages import MAX_IMAGE_BYTES, check_message, read_image
+from chorus.commands.access.messages import (
+    MAX_IMAGE_BYTES,
+    TurnFailed,
+    check_message,
+    print_answer,
+    read_image,
+)
 from chorus.errors import ExitCode, UsageError
+from chorus.model.api.json_api import TurnJson
+from tests.commands.test_turns import a_turn
 
 IMAGES = {
     "image/png": b"\x89PNG\r\n\x1a\n...",
@@ -61,6 +69,7 @@ def test_a_message_is_a_text_or_an_image() -> None:
         ["run", "x", "--end"],
         ["run", "x", "--image", "/no/such/file"],
         ["run", "x", "--mcp", "nameless"],
+        ["run", "x", "--mcp", "sums=/no/such/server --fast"],
         ["send"],
         ["send", " "],
         ["send", "--wait"],
@@ -69,6 +78,36 @@ def test_a_message_is_a_text_or_an_image() -> None:
 )
 def test_arguments_that_make_no_sense_are_refused_before_anything_starts(words: list[str]) -> None:
     assert main(words) == ExitCode.USAGE
+
+
+def test_an_mcp_server_that_is_not_there_is_named() -> None:
+    given = ["sums=python3 sums.py", "notes=~/notes $HOME", "last='two words' x"]
+    with pytest.raises(UsageError, match=r"MCP server last: program not found: two words"):
+        run.parse_servers(given)
+    assert run.parse_servers(given[:2]) == {"sums": "python3 sums.py", "notes": "~/notes $HOME"}
+
+
+@pytest.mark.parametrize(
+    ("turn", "shown", "out", "err"),
+    [
+        (a_turn(answer="One.\nTwo."), False, "One.\nTwo.\n", ""),
+        (a_turn(answer="One."), True, "", ""),
+        (a_turn(answer=""), True, "", ""),
+        (a_turn(answer=""), False, "", "chorus: the turn ended without an answer\n"),
+        (a_turn(answer=None), False, "", "chorus: the turn ended without an answer\n"),
+    ],
+)
+def test_an_answer_is_printed_once(
+    turn: TurnJson, shown: bool, out: str, err: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_answer(turn, shown=shown)
+    assert capsys.readouterr() == (out, err)
+
+
+def test_a_failed_turn_prints_what_it_wrote_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(TurnFailed, match="the turn failed: killed"):
+        print_answer(a_turn(answer="Half", state="failed", error="killed"), shown=False)
+    assert capsys.readouterr() == ("Half\n", "")
 
 
 def test_options_after_two_dashes_go_to_the_client_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import cast
 from chorus.commands.access.turn_follower import LiveOutput, TurnFollower
 from chorus.commands.access.usage import describe_use
 from chorus.errors import ChorusError, ExitCode, UsageError
-from chorus.model.api.json_api import EventJson, RunJson
+from chorus.model.api.json_api import EventJson, RunJson, TurnJson
 from chorus.model.api.requests import ImageArgument
 from chorus.output import print_err, print_json, print_out
 from chorus.wire.client import Connection
@@ -86,10 +86,17 @@ def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) 
     if args.json:
         print_json(turn, in_one_line=args.follow)
         return ExitCode.SYSTEM_ERROR if turn["state"] == "failed" else ExitCode.OK
-    if turn["answer"] is not None and (live is None or not live.wrote):
-        print_out(*turn["answer"].split("\n"))
-    if turn["state"] == "failed":
-        raise TurnFailed(f"the turn failed: {turn['error']}")
+    print_answer(turn, shown=live is not None and live.wrote)
     if sys.stderr.isatty():
         print_err(" · ".join(describe_use(turn)))
     return ExitCode.OK
+
+
+def print_answer(turn: TurnJson, *, shown: bool) -> None:
+    """Print how a turn ended. `shown`: its text was printed as it came."""
+    if turn["answer"] and not shown:
+        print_out(*turn["answer"].split("\n"))
+    if turn["state"] == "failed":
+        raise TurnFailed(f"the turn failed: {turn['error']}")
+    if not turn["answer"] and not shown:
+        print_err("chorus: the turn ended without an answer")

@@ -71,7 +71,9 @@ class McpMessage(Request):
 class Elicitation(Request):
     """An MCP server asks the user for something: fields of a form, or a visit to an address."""
 
-    server: LooseText = Field(None, validation_alias=spelled(*_inside("mcp_server_name", "server_name", "serverName")))
+    server: LooseText = Field(
+        None, validation_alias=spelled(*_inside("mcp_server_name", "server_name", "serverName"))
+    )
     message: LooseText = Field(None, validation_alias=spelled(*_inside("message")))
     schema_: LooseObject = Field(
         None, validation_alias=spelled(*_inside("requested_schema", "requestedSchema"))

@@ -143,8 +143,12 @@ class Result(Known):
     errors: Any = None
     result: Any = None
     usage: LooseObject = Field(None, validation_alias=spelled("usage", AliasPath("result", "usage")))
-    input_tokens: LooseNumber = Field(None, validation_alias=spelled("total_input_tokens", "totalInputTokens"))
-    output_tokens: LooseNumber = Field(None, validation_alias=spelled("total_output_tokens", "totalOutputTokens"))
+    input_tokens: LooseNumber = Field(
+        None, validation_alias=spelled("total_input_tokens", "totalInputTokens")
+    )
+    output_tokens: LooseNumber = Field(
+        None, validation_alias=spelled("total_output_tokens", "totalOutputTokens")
+    )
     by_model: LooseObject = Field(None, validation_alias=spelled("modelUsage", "model_usage"))
     # Since 2.1.325. The total is of the session, with what an earlier client or the session it forks took.
     by_model_since: LooseObject = Field(None, validation_alias="model_usage_since_last_result")
