@@ -95,7 +95,7 @@ async function introduceSoon($, tries = RETRIES) {
 async function deliver($, report) {
   if (report.hook && report.hook.hook_event_name === "SessionStart") unheard = report.hook
   else await introduce($)
-  const reply = await post($, REPORT_URL, { ...report, ...place, session })
+  const reply = await post($, REPORT_URL, { ...report, ...place })
   if (reply && unheard === report.hook) unheard = null
   if (reply && reply.notice) {
     const content = [{ type: "text", text: reply.notice }]
@@ -112,10 +112,11 @@ async function isHanging($) {
   return done === null || !done.stdout
 }
 
-// Send a report after all earlier ones.
-function send($, report) {
+// Send a report after all earlier ones, with the session and its turn as they are now.
+function send($, made) {
   if (hung) return Promise.resolve(null)
   const known = dropped
+  const report = { ...made, session }
   unanswered += 1
   const sent = queue.then(() => (known === dropped ? deliverInTime($, report) : null)).catch(() => null)
   queue = sent

@@ -133,6 +133,23 @@ test("a watcher that comes late hears of the session before anything else", asyn
   expect(events(requests)).toEqual(["hook", "before", "after"])
 })
 
+test("a report that waits behind others names the turn in which it was made", async ($, on) => {
+  let letGo = null
+  const requests = watch(on, async (path, body) => {
+    if (body.call === "toolu_1" && body.event === "before") await new Promise((resolve) => (letGo = resolve))
+    return reply({})
+  })
+  on("classic.UserPromptSubmit", async () => ({ value: null }))
+  const submit = { hook_event_name: "UserPromptSubmit", session_id: "s1", transcript_path: "/t.jsonl", cwd: "/p" }
+  await $.classic.UserPromptSubmit({ ...submit, prompt_id: "p1", prompt: "one" })
+  await $.tool.call(EDIT)
+  await $.classic.UserPromptSubmit({ ...submit, prompt_id: "p2", prompt: "two" })
+  letGo()
+  await settled(() => events(requests).includes("after"))
+  const calls = requests.filter((request) => request.call)
+  expect(calls.map((request) => request.session.prompt_id)).toEqual(["p1", "p1"])
+})
+
 test("a client that Chorus did not start sends nothing", async ($, on) => {
   const requests = watch(on, undefined, {})
   expect((await $.tool.call(EDIT)).text).toBe("done")

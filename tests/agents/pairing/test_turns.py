@@ -493,6 +493,26 @@ def test_a_turn_that_stream_and_transcript_show_without_a_hook_is_one(transcript
     ]
 
 
+def test_the_last_text_in_a_transcript_is_that_of_its_turn_even_if_the_next_has_begun() -> None:
+    answer = event_from(
+        TRANSCRIPT, type="assistant", sessionId="s-1", isSidechain=False,
+        message={"id": "a-1", "content": [{"type": "text", "text": "Done."}], "stop_reason": "end_turn"},
+    )  # fmt: skip
+    events = [
+        prompt_submitted("one", "p-1"),
+        prompt_submitted("two", "p-2"),
+        message_line("one", "p-1"),
+        answer,
+    ]
+    table = TurnTable()
+    for outcome in run(events):
+        table.feed(outcome, time="")
+    assert [(one.message, one.state, one.answer) for one in table.all()] == [
+        ("one", "done", "Done."),
+        ("two", "running", None),
+    ]
+
+
 def test_a_failed_turn_that_is_read_from_the_transcript_first_is_one() -> None:
     """It has no message of the model, but the stream names the user's."""
     failure = event_from(

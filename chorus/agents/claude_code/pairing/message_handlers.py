@@ -108,7 +108,7 @@ def _report_last_text(
     texts = [block.text for block in blocks if type(block) is Text]
     if not texts:
         return []
-    turn = state.turn_of(event, context)
+    turn = state.transcript_turn(event, context)
     failed = event.error is not None or event.api_error is True
     answer, error = (None, texts[-1]) if failed else (texts[-1], None)
     ended = end_turns(context.session, context.session.turns.ended_before(turn), error)

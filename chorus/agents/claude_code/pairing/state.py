@@ -102,6 +102,13 @@ class PairingState:
         started = self.calls.find(event.parent)
         return started.turn if started is not None else turns.current
 
+    def transcript_turn(self, event: Known, context: EventContext) -> Turn | None:
+        """The turn of a line in the transcript. A hook may have begun the next one before it is read."""
+        prompt = context.session.transcript_prompt
+        if event.prompt is None and prompt is not None:
+            return context.session.turns.of_prompt(prompt)
+        return self.turn_of(event, context)
+
     def add_answer(self, event: Known, context: EventContext, message: str) -> tuple[bool, Turn | None]:
         """Add a message of the model. Return whether it is new in this source, and its turn if it is."""
         session, source = context.session, context.source
@@ -109,10 +116,9 @@ class PairingState:
         shown, sources = self._messages.get(key, _UNSEEN)
         if source in sources:
             return False, None
-        turn = self.turn_of(event, context)
+        in_transcript = source is _FROM_TRANSCRIPT and context.agent is None
+        turn = self.transcript_turn(event, context) if in_transcript else self.turn_of(event, context)
         if context.agent is None:
-            if source is _FROM_TRANSCRIPT and session.transcript_prompt is not None:
-                turn = session.turns.of_prompt(session.transcript_prompt)
             turn = _join_turns(session, shown, turn)
         self._messages[key] = (shown or turn, (*sources, source))
         return True, turn
