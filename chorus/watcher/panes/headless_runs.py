@@ -169,6 +169,11 @@ class HeadlessRuns:
         found = (run for run in reversed(self.all.values()) if run.pane == pane)
         return next((run for run in found if run.server.is_same(server)), None)
 
+    def running_in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
+        """Return the run in a pane unless it has ended: then another client is there."""
+        run = self.in_pane(server, pane)
+        return run if run is not None and run.is_running else None
+
     def in_session(self, session: str) -> HeadlessRun | None:
         return next((run for run in reversed(self.all.values()) if run.session == session), None)
 

@@ -179,7 +179,7 @@ class PaneSource:
             server=str(pane.address.socket),
             client=client_key(client.process.pid, client.process),
         )
-        if run := self.runs.in_pane(pane.address, pane.id):
+        if run := self.runs.running_in_pane(pane.address, pane.id):
             known = self._enter_session(run, client.session) or known
         transcripts.trees.find(client.cwd)
         is_new = client.transcript is not None and self.agent.clients.began_after(

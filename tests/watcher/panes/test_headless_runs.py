@@ -65,6 +65,17 @@ def test_the_newest_run_is_found_in_a_pane_whose_number_is_used_again(tmp_path: 
     assert runs.in_pane(SERVER, PaneId("%0")) is second
 
 
+def test_a_client_in_the_pane_of_a_run_that_has_ended_is_another(tmp_path: Path) -> None:
+    runs = HeadlessRuns()
+    run = runs.add("run", tmp_path / "run.in", SERVER, PaneId("%0"))
+    os.mkfifo(run.pipe)
+    assert runs.running_in_pane(SERVER, PaneId("%0")) is run
+    run.read_end()
+    assert runs.running_in_pane(SERVER, PaneId("%0")) is None
+    assert runs.in_pane(SERVER, PaneId("%0")) is run
+    assert runs.running_in_pane(SERVER, PaneId("%1")) is None
+
+
 @pytest.mark.parametrize("notice", [None, "You were reverted."])
 def test_an_empty_message_is_refused(tmp_path: Path, notice: str | None) -> None:
     runs = HeadlessRuns()
