@@ -110,7 +110,7 @@ class RecordingReader(Protocol):
 
 
 class DocumentFilter(Protocol):
-    """Recognizes documents that were already seen in another capture of the same output."""
+    """Recognises documents that were already seen in another capture of the same output."""
 
     def is_new(self, document: Document) -> bool: ...
 

@@ -203,5 +203,5 @@ def _trace(rounds: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]
 
 
 def terminated(data: bytes) -> bytes:
-    """The text with a newline at its end: for when a last line without one is not a change."""
+    """The text with a newline at its end, so that a missing one does not count as a change."""
     return data if not data or data.endswith(b"\n") else data + b"\n"

@@ -234,7 +234,7 @@ def _turn_key() -> Callable[[LogEntryJson], object]:
 
 
 def _until_lane(turn: Iterable[LogEntryJson]) -> Iterator[LogEntryJson]:
-    """Yield the entries of a turn up to the first with a lane: the heading shows it. A page at most."""
+    """Yield the entries of a turn up to the first with a lane, which the heading shows; at most one page."""
     for entry in islice(turn, FIRST_PAGE_SIZE):
         yield entry
         if entry["lane"]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chorus.model.api.json_api import LandedCommitJson
     from chorus.model.api.requests import LandMessage
 
-# Editors recognize a commit message by this name.
+# Editors recognise a commit message by this name.
 FILE_NAME = "COMMIT_EDITMSG"
 # Editors that take the line to start at as `+N`.
 LINE_EDITORS = frozenset({"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe"})

@@ -1,8 +1,8 @@
-"""Recognize a rewind: the client sets files back to an earlier turn, and reports it nowhere.
+"""Recognise a rewind: the client sets files back to an earlier turn, and reports it nowhere.
 
 Two things give it away. The client keeps a copy of each file as it was before the first edit of a turn, named
 by the file's path. And its session file says that it is waiting for an open dialog, until just after the
-files are written. Clients that write no status there cannot be recognized.
+files are written. Clients that write no status there cannot be recognised.
 """
 
 import hashlib

@@ -107,7 +107,7 @@ def _open_without_waiting(path: str, flags: int) -> int:
 
 
 def began_after(path: Path, moment: float) -> bool:
-    """Whether nothing in the transcript is older than the moment. True if there is no transcript yet."""
+    """Whether nothing in the transcript is older than that moment. True if there is no transcript yet."""
     try:
         with open(path, "rb", opener=_open_without_waiting) as file:
             lines = file.read(MAX_READ_BYTES).splitlines()

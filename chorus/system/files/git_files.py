@@ -76,7 +76,7 @@ def list_work_trees(common_dir: AnyPath) -> dict[str, str]:
 
 
 def _holds_git(directory: str) -> bool:
-    """Whether `directory` holds `.git`. Raises where that cannot be looked at."""
+    """Whether `directory` holds `.git`. Raises OSError if that cannot be read."""
     try:
         os.stat(join(directory, ".git"))
     except (FileNotFoundError, NotADirectoryError):

@@ -83,7 +83,7 @@ class PathResolver:
         return self._targets[path]
 
     def _path_in_root(self, path: str) -> str | None:
-        """The path below the root's own name, if it, or a directory above it, is the root; else None."""
+        """The path as one below the root's own name; None if it does not lead through the root."""
         if f"{path}/".startswith(f"{self._root.rstrip('/')}/"):
             return path
         above, below = path, ""

@@ -30,7 +30,7 @@ from chorus.watcher.sources.transcript_activity import (
 from chorus.watcher.state.files import SessionFile, save_json
 from chorus.watcher.work_trees import WatchedTrees
 
-# What was read since positions were last saved is read again by the next watcher, and recognized by its ids.
+# What was read since positions were last saved is read again by the next watcher, and recognised by its ids.
 SAVE_SECONDS = 3.0
 # A client writes its last lines within a second of its end; background tasks it left may add some.
 LATE_SECONDS = 60.0

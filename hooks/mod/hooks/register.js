@@ -7,7 +7,7 @@
 // they were made. Without a watcher nothing happens and nothing is shown.
 // docs/protocol.md describes the exchange.
 
-// The watcher counts on it: chorus/agents/claude_code/mod.py.
+// The watcher counts on it: chorus/agents/claude_code/mod/reports.py.
 const LIMIT_MS = 250
 // An edit that takes longer is reported before it has ended.
 const QUICK_MS = 50

@@ -1,4 +1,4 @@
-"""The rules that recognize dialogs, as data: the shipped `rules.toml`, with the user's own rules first."""
+"""The rules that recognise dialogs, as data: the shipped `rules.toml`, with the user's own rules first."""
 
 import re
 import tomllib

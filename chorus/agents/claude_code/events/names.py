@@ -54,7 +54,7 @@ HOOKS = (
     "TaskCreated", "TeammateIdle", "UserPromptExpansion", "WorktreeCreate", "WorktreeRemove",
 )  # fmt: skip
 
-# Hook output has no type of its own: it is recognized by its keys.
+# Hook output has no type of its own: it is recognised by its keys.
 HOOK_OUTPUT_KEYS = frozenset(
     {"continue", "decision", "hookSpecificOutput", "stopReason", "suppressOutput", "systemMessage"}
 )

@@ -13,7 +13,7 @@ from chorus.agents.interface import UnusedRow
 # cell short.
 MAX_WIDTHS = 8
 MIN_WIDTH = 10
-# A row is shown to be recognized, not to be read.
+# A row is shown to be recognised, not to be read.
 MAX_ROW_TEXT = 200
 _BLANKS = bytes(range(0x21))
 

@@ -3,7 +3,7 @@
 `DocumentCollector` takes the objects that the row reader finds, and the rows without any. It passes on whole
 documents and counts everything else as a problem. It never passes on a part of a larger object. A text
 that may differ from what was printed is passed on only on request, marked as inexact. `SeenDocuments`
-recognizes the documents of output that is read more than once.
+recognises the documents of output that is read more than once.
 """
 
 from collections import Counter, deque
@@ -160,7 +160,7 @@ DEFAULT_LIMIT = 100_000
 
 
 class SeenDocuments:
-    """Recognizes documents that were seen before, in overlapping captures or in a capture and a pipe.
+    """Recognises documents that were seen before, in overlapping captures or in a capture and a pipe.
 
     A document is known by its uuid, or by its exact text where it has none (control messages, older formats),
     so two equal ones count as one. Only the last `limit` are kept: older ones have scrolled out of every
