@@ -1,4 +1,4 @@
-"""Headless sessions that Chorus started, and the named pipes for their input."""
+"""Headless sessions that Chorus started: their input, and replies to requests that nobody else answers."""
 
 import asyncio
 import json
