@@ -42,10 +42,10 @@ def split_change(
     The reports of calls that name their file decide; calls that may write anywhere get what changed before
     the next of those, or after the last. A single report always gets a part: what cannot be separated from it
     counts as its own. `is_open`: a call that has not ended writes this file too and gets what the last report
-    leaves. `in_window`: the reports of calls during which another one ran that may write anywhere and has not
-    ended. It gets its part when it ends, so these are placed as if it had not written. `ended_before`: the
-    reports of calls that had ended before the file was written last: where no edit follows, they get only
-    what they report.
+    leaves. `in_window`: the reports of calls during which another one ran that may write anywhere and ended
+    later, or has not ended. It gets its part when it ends, so these are placed as if it had not written.
+    `ended_before`: the reports of calls that had ended before the file was written last: where no edit
+    follows, they get only what they report.
     """
     splitter = _Splitter(before, after, reports, is_open=is_open)
     named = [index for index, report in enumerate(reports) if not report.anywhere]
@@ -54,8 +54,7 @@ def split_change(
             splitter.ended_windows.append(index)
             continue
         following = next((reports[later] for later in named if later > index), None)
-        runs_on = index in in_window or any(later.anywhere for later in reports[index + 1 :])
-        splitter.is_window_open = runs_on
+        splitter.is_window_open = index in in_window
         if not splitter.place(index, report, following, first=index == named[0]):
             return None
     return splitter.parts(ended_before)

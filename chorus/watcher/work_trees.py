@@ -186,7 +186,10 @@ class WatchedTree:
                             ago = time.time() - until
                             self._all_told_at = time.monotonic() - ago + TRANSCRIPT_DELAY_SECONDS
                         where = self._paths_for(action, until)
-                        ended.append(EndedCall(action, where, shared, self._late, until=until))
+                        announced = source != Source.TRANSCRIPT.value and action.id not in unannounced
+                        ended.append(
+                            EndedCall(action, where, shared, self._late, until=until, is_announced=announced)
+                        )
                     case RecordOutsideAt() if is_waiting is None or _call_of(outcome) in unannounced:
                         pass
                     case _:

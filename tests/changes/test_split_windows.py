@@ -54,7 +54,7 @@ def test_a_command_after_an_edit_gets_the_rest() -> None:
 
 def test_a_command_that_wrote_while_the_edit_was_made_gets_its_change_when_it_ends() -> None:
     """The edit started from what the command had written by then."""
-    assert split(BASE, BOTH, edit(B2, BOTH), ANY_CHANGE) == (part(0, E9), part(1, BOTH))
+    assert split(BASE, BOTH, edit(B2, BOTH), ANY_CHANGE, in_window=[0]) == (part(0, E9), part(1, BOTH))
     assert split(BASE, BOTH, edit(B2, BOTH), in_window=[0]) == (part(0, E9), part(None, BOTH))
 
 
@@ -64,6 +64,12 @@ def test_an_edit_that_builds_on_what_a_running_command_wrote_comes_after_it() ->
     assert split(None, "y\n", edit("x\n", "y\n"), in_window=[0]) == (part(None, "x\n"), part(0, "y\n"))
     unknown = ReportedEdit(before=B2)
     assert split(BASE, BOTH, unknown, in_window=[0]) == (part(None, B2), part(0, BOTH))
+
+
+def test_a_change_before_an_edit_is_not_that_of_a_command_that_began_after_it() -> None:
+    end = put(BOTH, l5="C5")
+    expected = (part(None, B2), part(0, BOTH), part(1, end))
+    assert split(BASE, end, edit(B2, BOTH), ANY_CHANGE) == expected
 
 
 def test_two_commands_are_told_apart_by_their_reports() -> None:

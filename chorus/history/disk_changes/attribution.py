@@ -40,7 +40,8 @@ class EndedCall(NamedTuple):
     `where`: for a call that may write anywhere, the paths that changed in its window; None: possibly any.
     `shared`: other windows were open as well, so the client's list of its changed paths decides.
     `is_late`: the client did not wait for this to be recorded and may have written more by now.
-    `in_window`: another call, which may write anywhere, ran at the same time and has not ended.
+    `in_window`: another call, which may write anywhere, ran when this one ended.
+    `is_announced`: its start was reported before it could write, after all calls that had ended by then.
     `until`: when it had ended, in seconds since 1970, if known. What was written later is not its change.
     """
 
@@ -49,6 +50,7 @@ class EndedCall(NamedTuple):
     shared: bool = False
     is_late: bool = False
     in_window: bool = False
+    is_announced: bool = False
     until: float | None = None
 
     @property
@@ -276,7 +278,7 @@ class Attributor:
         if before == after:  # only the mode differs: nothing shows who changed it
             return (ChangePart(len(others), after),)
         calls = [result.calls[index] for index in shared.actions]
-        in_window = [index for index, call in enumerate(calls) if call.in_window]
+        in_window = [index for index, call in enumerate(calls) if call.in_window or _may_run(calls[index:])]
         return split_change(
             before,
             after,
@@ -363,6 +365,11 @@ def reports_change(report: ReportedEdit) -> bool:
     if report == NO_REPORT:
         return False
     return report.created or text_after(report, report.before) != report.before
+
+
+def _may_run(calls: Sequence[EndedCall]) -> bool:
+    """Whether one of the calls that were reported after the first may have run when that one ended."""
+    return any(not call.names_its_paths and not call.is_announced for call in calls[1:])
 
 
 def _order_of_parts(count: int, chains: Sequence[EditChain]) -> list[int]:
