@@ -203,7 +203,7 @@ def test_failed_and_hung_notifications_stop_nothing(
         notifier.notify([PROMPT], [PROMPT])
         hung.notify([PROMPT], [PROMPT])
         wait_until(lambda: "cannot run /nowhere" in caplog.text, what="the missing program")
-        wait_until(lambda: "sh did not end in time" in caplog.text, what="the hung one")
+        wait_until(lambda: "sh did not exit in time" in caplog.text, what="the hung one")
         wait_until(lambda: "cannot notify through tmux" in caplog.text, what="the missing server")
     registry_directory().mkdir(parents=True)
     registry_directory().chmod(0o777)
