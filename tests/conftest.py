@@ -1,6 +1,8 @@
 """The seal: no test sees the machine it runs on, and none leaves a trace on it."""
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ FIXED_ENVIRONMENT = {
 }
 # `.ci/imitated` may ask for tests without a file watch.
 FILE_WATCH = "\tfileWatch = poll\n" if os.environ.get("IMITATE_WATCH") == "poll" else ""
+# `.ci/imitated` gives tmux's sockets a directory behind a link, as /tmp is on macOS.
+SOCKETS = {"TMUX_TMPDIR": value} if (value := os.environ.get("IMITATE_SOCKETS")) else {}
 INHERITED = (
     "GIT_",
     "TMUX",
@@ -77,7 +81,7 @@ def sealed_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
             monkeypatch.delenv(name)
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
-    for name, value in FIXED_ENVIRONMENT.items():
+    for name, value in (FIXED_ENVIRONMENT | SOCKETS).items():
         monkeypatch.setenv(name, value)
     (home / ".gitconfig").write_text(
         "[init]\n\tdefaultBranch = main\n[user]\n\tname = Ada User\n\temail = ada@example.com\n"
@@ -99,6 +103,13 @@ def template_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
             patch.setenv(name, value)
         patch.setenv("HOME", str(home))
         return make_template(tmp_path_factory.mktemp("template") / "repo")
+
+
+@pytest.fixture
+def short_directory() -> Iterator[Path]:
+    """For a socket that another program opens: TMPDIR may be too long for its address, as on macOS."""
+    with tempfile.TemporaryDirectory(prefix="chorus-", dir="/tmp") as directory:
+        yield Path(directory).resolve()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import os
 import socket
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode, UsageError
@@ -23,11 +23,13 @@ class UnsafeDirectory(ChorusError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    socket: Path
+    """Equal to every address of the same server: tmux names its socket without links, a user may not."""
 
-    def is_same(self, other: "Address") -> bool:
-        """Whether it is the same server, even if one path goes through a symbolic link."""
-        return self == other or os.path.realpath(self.socket) == os.path.realpath(other.socket)
+    socket: Path = field(compare=False)
+    _real: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_real", os.path.realpath(self.socket))
 
 
 def select_address(environment: Mapping[str, str], *, name: str | None, path: str | None) -> Address:

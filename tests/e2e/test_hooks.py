@@ -19,6 +19,7 @@ from chorus.agents.claude_code.hooks.program import (
 from chorus.agents.claude_code.settings.files import install_hooks, uninstall_hooks
 from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import HeldHook, Spool
+from chorus.tmux.address import Address
 from tests.lab.client import Client, say
 from tests.lab.client_behavior import ClientBehavior
 from tests.lab.script import Text, ToolUse
@@ -118,7 +119,8 @@ def test_the_hooks_leave_no_trace_on_the_screen(
     assert "hook" not in screen.replace(str(project), "").lower()
     event, _ = next(entry for entry in watcher.seen if entry[0].value["hook_event_name"] == "PreToolUse")
     assert event.pane == pane.id
-    assert event.tmux_socket == str(terminal.socket())
+    assert event.tmux_socket is not None
+    assert Address(Path(event.tmux_socket)) == Address(terminal.socket())
     assert event.client_pid == int(terminal.tmux("display-message", "-p", "-t", pane.id, "#{pane_pid}"))
 
 

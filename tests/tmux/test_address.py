@@ -36,6 +36,16 @@ def test_options_take_precedence_over_the_environment(
     assert select_address(environment, name=name, path=path) == Address(expected)
 
 
+def test_a_server_is_the_same_by_every_path_to_its_socket(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")  # as /tmp on macOS
+    named, told = Address(tmp_path / "link" / "socket"), Address(tmp_path / "real" / "socket")
+    assert named == told
+    assert {named: 1} == {told: 1}
+    assert named.socket != told.socket
+    assert named != Address(tmp_path / "socket")
+
+
 def test_a_name_and_a_path_exclude_each_other() -> None:
     with pytest.raises(UsageError):
         select_address({}, name="a", path="/b")
@@ -52,14 +62,14 @@ def test_a_directory_writable_by_others_is_refused(tmp_path: Path) -> None:
         make_directory(address)
 
 
-def test_a_given_path_is_not_checked(tmp_path: Path) -> None:
-    address = select_address({}, name=None, path=str(tmp_path / "missing" / "socket"))
+def test_a_given_path_is_not_checked(short_directory: Path) -> None:
+    address = select_address({}, name=None, path=str(short_directory / "missing" / "socket"))
 
     make_directory(address)
 
-    assert list(tmp_path.iterdir()) == []
+    assert list(short_directory.iterdir()) == []
     with pytest.raises(CannotStartServer, match=re.escape(str(address.socket))):
-        launch.open_pane(TmuxServer(address), PanePlacement.SESSION, ["sleep", "9"], cwd=tmp_path)
+        launch.open_pane(TmuxServer(address), PanePlacement.SESSION, ["sleep", "9"], cwd=short_directory)
 
 
 def test_only_servers_that_accept_connections_are_listed(terminal: Terminal, open_pane: Open) -> None:

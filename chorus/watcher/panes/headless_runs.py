@@ -166,8 +166,8 @@ class HeadlessRuns:
 
     def in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
         """Return the run in a pane: the newest, because a new tmux server numbers its panes from %0 again."""
-        found = (run for run in reversed(self.all.values()) if run.pane == pane)
-        return next((run for run in found if run.server.is_same(server)), None)
+        here = (server, pane)
+        return next((run for run in reversed(self.all.values()) if (run.server, run.pane) == here), None)
 
     def running_in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
         """Return the run in a pane unless it has ended: then another client is there."""

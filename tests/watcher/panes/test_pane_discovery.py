@@ -1,6 +1,9 @@
 """A client with hooks, started by hand in a pane that was not named, is answered there."""
 
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from chorus.agents.claude_code.hooks.program import (
     HOOK_PROGRAM,
@@ -74,6 +77,27 @@ def test_a_session_known_from_hooks_is_answered_in_its_pane_while_it_runs_there(
     pane.wait_settled("Esc to cancel")
     wait_for(lambda: _states(home) == {"gone"}, what="the session is gone", seconds=SECONDS)
     assert ask(home, "prompts") == []
+
+
+def test_a_pane_is_watched_once_by_whatever_path_its_server_was_named(
+    client_double: ClientDouble, terminal: Terminal, home: Home, tmp_path: Path
+) -> None:
+    link = tmp_path / "link"  # as /tmp on macOS; the client's hooks name the socket without it
+    link.symlink_to(terminal.socket().parent)
+    pane = start_hooked(client_double, terminal, home)
+    ask(home, "watch", socket=str(link / terminal.name), pane=pane.id)
+    say(pane, "go")
+    approve(home, next_prompt(home, "one.txt"))
+    next_prompt(home, "two.txt")
+    wait_for(lambda: {"hook", "pane"} <= set(_sources(home)), what="the hooks report", seconds=SECONDS)
+    with pytest.raises(
+        AssertionError, match="another prompt did not happen"
+    ):  # a second watch of the pane would list it again
+        wait_for(lambda: len(ask(home, "prompts")) > 1, what="another prompt", seconds=1, every=0.1)
+
+
+def _sources(home: Home) -> list[str]:
+    return [source for session in ask(home, "status")["sessions"] for source in session["sources"]]
 
 
 def _states(home: Home) -> set[str]:
