@@ -24,7 +24,7 @@ from chorus.wire.watcher_process import stop
 
 GIT_CONFIG = "[user]\n\tname = Ada Demo\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
 INHERITED = ("PATH", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR", "TZ")
-# The path of a Unix socket is limited to 107 bytes, the socket's own name included.
+# The path of a Unix socket is limited to 103 bytes on macOS, the socket's own name included.
 MAX_ROOT_LENGTH = 80
 REMOVE_SECONDS = 5.0
 

@@ -1,6 +1,5 @@
 """`chorus land`: clean commits on a branch, and nothing else changes."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -349,11 +348,12 @@ def test_commits_the_user_made_after_a_killed_landing_stay(worked: UserRepo, cho
     assert chorus("land", lane).code == 0
 
 
-def test_commits_are_signed_by_gpg_where_the_user_does(worked: UserRepo, chorus: Shell) -> None:
+def test_commits_are_signed_by_gpg_where_the_user_does(
+    worked: UserRepo, chorus: Shell, short_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if shutil.which("gpg") is None:
         pytest.skip("no gpg on this machine")
-    home = Path(os.environ["HOME"]) / ".gnupg"
-    home.mkdir(mode=0o700)
+    monkeypatch.setenv("GNUPGHOME", str(short_directory))  # its agent has a socket there
     key = ["--passphrase", "", "--quick-gen-key", "Ada User <ada@example.com>", "ed25519", "sign", "never"]
     subprocess.run(["gpg", "--batch", "--quiet", *key], check=True, capture_output=True)
     worked.git("config", "commit.gpgSign", "true")

@@ -18,6 +18,7 @@ from chorus.store.worktree.scratch_names import is_scratch
 from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.staged_file import CannotReplace
 from chorus.store.worktree.work_tree import READ_ATTEMPTS, WorkTree, read_all
+from chorus.system.socket_path import short_path
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -96,8 +97,8 @@ def test_paths_outside_the_work_tree_are_not_read(tree: WorkTree, path: str, sta
     (tree.root / "inside").symlink_to("real")
     (tree.root / "dangling").symlink_to("nowhere")
     os.mkfifo(tree.root / "pipe")
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(os.path.relpath(tree.root / "socket"))
+    with socket.socket(socket.AF_UNIX) as server, short_path(tree.root / "socket") as short:
+        server.bind(short)
 
         assert read(tree, path) == state
 

@@ -52,10 +52,10 @@ def test_a_first_session_starts_the_server(terminal: Terminal, tmp_path: Path) -
     assert attach_command(address, pane)[-2:] == ["-t", pane]
 
 
-def test_the_directory_of_the_first_server_is_created(tmp_path: Path) -> None:
-    address = select_address({"TMUX_TMPDIR": str(tmp_path)}, name=None, path=None)
+def test_the_directory_of_the_first_server_is_created(short_directory: Path) -> None:
+    address = select_address({"TMUX_TMPDIR": str(short_directory)}, name=None, path=None)
 
-    pane = open_pane(TmuxServer(address), PanePlacement.SESSION, ["cat"], cwd=tmp_path)
+    pane = open_pane(TmuxServer(address), PanePlacement.SESSION, ["cat"], cwd=short_directory)
 
     assert [state.id for state in read_panes(TmuxServer(address))] == [pane]
     assert address.socket.parent.stat().st_mode & 0o777 == 0o700

@@ -1,7 +1,6 @@
 """A watcher on a thread of this process, whose loop says how much processor time each of its steps took."""
 
 import asyncio
-import os
 import socket
 import threading
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from chorus.system.files.private_files import make_private
+from chorus.system.socket_path import short_path
 from chorus.watcher.watcher import Watcher
 from chorus.wire.client import Connection, connect
 from chorus.wire.home import Home, find_home
@@ -38,7 +38,8 @@ class MeasuredWatcher:
     def send(self, data: bytes) -> None:
         """Send bytes to the socket, and wait until the watcher has closed the connection."""
         with socket.socket(socket.AF_UNIX) as raw:
-            raw.connect(os.fspath(self.home.socket))
+            with short_path(self.home.socket) as path:
+                raw.connect(path)
             try:
                 raw.sendall(data)
                 raw.shutdown(socket.SHUT_WR)

@@ -52,8 +52,9 @@ def holds_secret(path):
 def lock(path):
     fcntl.flock(open(path, "rb"), fcntl.LOCK_EX | fcntl.LOCK_NB)
     return True
-def reach(path):
-    socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).connect(path)
+def reach(directory):
+    os.chdir(directory)
+    socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).connect("watcher.sock")
     return True
 def create(path):
     open(path, "xb").close()
@@ -69,7 +70,7 @@ for folder, names, files in walked:
         attempt(f"read {folder}/{name}", lambda: os.open(f"{folder}/{name}", os.O_RDONLY | os.O_NONBLOCK))
         attempt(f"write {folder}/{name}", lambda: os.open(f"{folder}/{name}", os.O_WRONLY | os.O_NONBLOCK))
         attempt(f"lock {folder}/{name}", lambda: lock(f"{folder}/{name}"))
-attempt("reach the socket", lambda: reach(f"{root}/watcher.sock"))
+attempt("reach the socket", lambda: reach(root))
 print(json.dumps([done, sum(len(files) for _, _, files in walked)]))
 """
 

@@ -49,10 +49,10 @@ class Server:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def server(short_directory: Path) -> Iterator[Server]:
     if shutil.which("tmux") is None:
         pytest.skip("needs tmux")
-    server = Server(tmp_path)
+    server = Server(short_directory)
     server.run("new-session", "-d", "-s", "keep", "cat")
     server.run("set-option", "-g", "history-limit", "20000")
     try:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from chorus.errors import ChorusError, ExitCode
+from chorus.system.socket_path import short_path
 from chorus.watcher.claim import listen
 from chorus.watcher.server import server as server_module
 from chorus.watcher.server.http_exchange import HttpRequest
@@ -50,7 +51,8 @@ class Served:
         return {"n": len(self.posted)}
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        reader, writer = await asyncio.open_unix_connection(self.home.socket)
+        with short_path(self.home.socket) as path:
+            reader, writer = await asyncio.open_unix_connection(path)
         self.open_writers.append(writer)
         return reader, writer
 
@@ -213,7 +215,8 @@ async def test_a_line_that_is_too_long_ends_its_connection_quietly(
 
 async def test_a_peer_that_leaves_before_its_answer_disturbs_nobody(served: Served) -> None:
     client = socket.socket(socket.AF_UNIX)
-    client.connect(str(served.home.socket))
+    with short_path(served.home.socket) as path:
+        client.connect(path)
     client.sendall(request("wait") + request("x") * 3)
     while not served.handled:
         await asyncio.sleep(0.001)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from chorus.system.socket_path import short_path
 from chorus.wire.client import connect
 from chorus.wire.home import Home, find_home
 from chorus.wire.watcher_process import connect_or_start, stop
@@ -28,7 +29,8 @@ class UnixConnection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(str(self.path))
+        with short_path(self.path) as path:
+            self.sock.connect(path)
 
 
 class Mod:
@@ -141,12 +143,13 @@ def other_client(mod: Mod) -> Iterator[str]:
     body = json.dumps({"event": "hook", "hook": hook})
     request = f"POST /report HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}"
     program = (
-        "import socket, sys\n"
-        "one = socket.socket(socket.AF_UNIX); one.connect(sys.argv[1]); one.sendall(sys.argv[2].encode())\n"
+        "import os, socket, sys\n"
+        "os.chdir(sys.argv[1]); one = socket.socket(socket.AF_UNIX)\n"
+        "one.connect('watcher.sock'); one.sendall(sys.argv[2].encode())\n"
         "print(repr(one.recv(1000)), flush=True); sys.stdin.read()"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", program, str(mod.connection.path), request],
+        [sys.executable, "-c", program, str(mod.connection.path.parent), request],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     with process:
@@ -174,7 +177,8 @@ def test_rubbish_ends_the_connection_and_nothing_else(mod: Mod, project: Path) -
         b"POST /report HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
     ):
         with socket.socket(socket.AF_UNIX) as raw:
-            raw.connect(str(find_home(project).socket))
+            with short_path(find_home(project).socket) as path:
+                raw.connect(path)
             raw.sendall(rubbish)
             raw.shutdown(socket.SHUT_WR)
             while raw.recv(1000):
