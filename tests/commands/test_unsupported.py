@@ -8,7 +8,7 @@ from tests.commands.conftest import Shell
 from tests.repos import UserRepo
 
 
-@pytest.mark.parametrize("words", [["claude", "--client", "/bin/true"], ["attach", "%0"], ["run", "hello"]])
+@pytest.mark.parametrize("words", [["claude", "--client", "/bin/sh"], ["attach", "%0"], ["run", "hello"]])
 def test_an_unsupported_repository_is_refused_before_anything_starts(
     tmp_path: Path, chorus: Shell, words: list[str]
 ) -> None:
@@ -25,7 +25,7 @@ def test_an_unsupported_repository_is_refused_before_anything_starts(
 
 
 def test_no_session_is_started_without_a_terminal(chorus: Shell, tmp_path: Path) -> None:
-    result = chorus("claude", "--client", "/bin/true", "-S", str(tmp_path / "socket"))
+    result = chorus("claude", "--client", "/bin/sh", "-S", str(tmp_path / "socket"))
 
     assert result.code == 2
     assert "stdout is not a terminal" in result.err

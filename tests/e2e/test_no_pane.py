@@ -8,6 +8,7 @@ import pty
 import re
 import struct
 import subprocess
+import sys
 import termios
 import threading
 from collections.abc import Iterator
@@ -78,13 +79,17 @@ def answer_all(watched: WatchedSession) -> None:
     assert not (watched.project / "two.txt").exists()
 
 
+# The terminal of standard input becomes that of the program.
+IN_TERMINAL = "import os, sys; os.login_tty(0); os.execv(sys.argv[1], sys.argv[1:])"
+
+
 @contextmanager
 def plain_terminal(watched: WatchedSession, *arguments: str) -> Iterator[int]:
     """The client in a terminal that is no pane; gives its other end."""
     here, there = pty.openpty()
     fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("4H", 40, 120, 0, 0))
     client = subprocess.Popen(
-        ["setsid", "--ctty", *watched.client.command(*arguments)],
+        [sys.executable, "-c", IN_TERMINAL, *watched.client.command(*arguments)],
         cwd=watched.project, env=watched.client.environment(), stdin=there, stdout=there, stderr=there,
     )  # fmt: skip
     os.close(there)

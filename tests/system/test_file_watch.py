@@ -208,6 +208,7 @@ watch.stop()
 """
 
 
+@pytest.mark.skipif(not IS_LINUX, reason="of inotify")
 @pytest.mark.parametrize(
     ("limit", "first"), [("3", "inotify watch limit reached: changes are found by scanning"), ("20", "None")]
 )
