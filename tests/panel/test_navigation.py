@@ -104,6 +104,26 @@ async def test_t_switches_between_changes_open_and_everything(watcher: ScriptedW
         assert counts == [(Scope.OPEN, 7), (Scope.EVERYTHING, 11), (Scope.CHANGES, 9)]
 
 
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ({"error": "API Error: 529 Overloaded"}, "API Error: 529 Overloaded"),
+        ({"error": "retrying after 429 rate_limit (2 of 10)"}, "retrying after 429 rate_limit (2 of 10)"),
+        ({"error": None, "limit": "reached until 2026-01-02T11:00+00:00"}, "rate limit: reached until 2026"),
+    ],
+)
+async def test_a_session_says_why_its_last_turn_failed(
+    watcher: ScriptedWatcher, told: dict[str, str | None], shown: str
+) -> None:
+    async with run_panel(watcher, (120, 30)) as ui:
+        watcher.publish("session", session=session("s1", state="idle", **told))
+        await ui.shows(shown)
+        assert "Make the parser accept" in ui.lines()[0]
+        assert "$0.42" in ui.lines()[0]
+        watcher.publish("session", session=session("s1", state="idle", error=None, limit=None))
+        await ui.until(lambda: shown not in ui.text(), "the row without it")
+
+
 async def test_s_or_a_click_shows_one_session(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         await ui.press("s")

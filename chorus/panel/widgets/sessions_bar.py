@@ -1,4 +1,4 @@
-"""The sessions at the top of the panel: one line each with task, usage, state and how many actions are open.
+"""The sessions at the top of the panel: one line each with task, failure, usage, state and open actions.
 
 Sessions that wait for the user come first. A click on one shows only its actions.
 """
@@ -24,6 +24,8 @@ MAX_SESSION_LINES = 4
 MIN_STATE_WORD_WIDTH = 36
 # The columns that time, tokens and cost leave to the name of a session.
 MIN_NAME_WIDTH = 24
+# Less of an error tells nothing.
+MIN_TROUBLE_WIDTH = 20
 
 
 class SessionsBar(LinePane, can_focus=False):
@@ -80,7 +82,11 @@ class SessionsBar(LinePane, can_focus=False):
         room -= cell_width(usage)
         left: Pieces = [(pad(name, room), "strong")]
         lane = sanitize(short_lane_name(lane)) if lane else ""
-        if lane and lane != name and room >= cell_width(name) + cell_width(lane) + 2:
+        trouble = _describe_trouble(session)
+        if trouble and room >= MIN_NAME_WIDTH + MIN_TROUBLE_WIDTH:
+            name = cut(name, max(MIN_NAME_WIDTH, room - cell_width(trouble) - 2))
+            left = [(name, "strong"), (pad(f"  {trouble}", room - cell_width(name)), "error")]
+        elif lane and lane != name and room >= cell_width(name) + cell_width(lane) + 2:
             left = [(name, "strong"), (pad(f"  {lane}", room - cell_width(name)), "muted")]
         count_style = "open" if count else "muted"
         usage_pieces: Pieces = [(usage, "muted")]
@@ -136,6 +142,13 @@ def session_name(session: SessionInfo, model: PanelModel) -> str:
         return title
     lane = model.lane_of(session.id)
     return sanitize(short_lane_name(lane)) if lane else sanitize(session.id[:8])
+
+
+def _describe_trouble(session: SessionInfo) -> str:
+    """Return why the last turn failed, or that a rate limit is reached; empty if neither."""
+    if session.error:
+        return sanitize(session.error)
+    return f"rate limit: {sanitize(session.limit)}" if session.limit else ""
 
 
 def _fit_usage(session: SessionInfo, room: int) -> str:
