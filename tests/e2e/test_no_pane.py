@@ -13,6 +13,7 @@ import termios
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import psutil
 import pytest
@@ -142,7 +143,10 @@ def test_a_background_session_is_recorded_and_asked(watched: WatchedSession) -> 
     run_client(watched, "--bg", *DEFAULT, "go")
     try:
         next_prompt(watched)
-        (listed,) = json.loads(run_client(watched, "agents", "--json"))
+        # The client lists that it waits a moment after it asks.
+        listed = wait_for(
+            lambda: listed_waiting(watched), what="the session in the list", seconds=SECONDS, every=0.1
+        )
         assert (listed["kind"], listed["waitingFor"]) == ("background", "permission prompt")
         assert "Write" in command(watched, "inbox", "--plain")[1]
         answer_all(watched)
@@ -150,6 +154,12 @@ def test_a_background_session_is_recorded_and_asked(watched: WatchedSession) -> 
         run_client(watched, "stop", listed["id"])
     finally:
         end_service(watched)
+
+
+def listed_waiting(watched: WatchedSession) -> dict[str, Any] | None:
+    """The only session that the client lists, once it says for what it waits."""
+    (listed,) = json.loads(run_client(watched, "agents", "--json"))
+    return listed if "waitingFor" in listed else None
 
 
 def run_client(watched: WatchedSession, *arguments: str) -> str:
