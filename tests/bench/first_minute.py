@@ -1,7 +1,7 @@
 """The first minute in a large repository: edits that follow at once after the session starts.
 
 A real watcher, and hook events in the client's shape through the hook program, which waits as it does for a
-client. Each edit has to be recorded with its own change.
+client. Each edit has to be recorded with its own change. Then the real client does the same.
 """
 
 import json
@@ -34,6 +34,14 @@ def main() -> None:
             seconds, lost = measure(project)
             verdict = "each with its own change" if not lost else f"LOST: {lost}"
             print(f"  {size:>7,} files: {EDITS} edits and {COMMANDS} commands in {seconds:.1f} s, {verdict}")
+        play_real_client(size)
+
+
+def play_real_client(size: int) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "tests/e2e/test_first_edits.py"]
+    done = subprocess.run(command, env={**os.environ, "TEST_REPOSITORY_FILES": str(size)})
+    if done.returncode != 0:
+        raise AssertionError(f"the real client in {size:,} files: pytest ended with {done.returncode}")
 
 
 def make_repository(project: Path, size: int) -> None:

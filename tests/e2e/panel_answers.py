@@ -15,6 +15,8 @@ SECONDS = 90.0
 # A key that comes too soon, or before all of a command was shown, is not taken, and the panel says so.
 TRIES = 12
 TAKEN_SECONDS = 3.0
+NOT_TAKEN = "then press again"
+FORM = "Deny: |Answer: "
 
 
 class PanelAnswers:
@@ -33,7 +35,10 @@ class PanelAnswers:
             self.pane.wait_settled(self._seen_in(prompt), seconds=SECONDS)
             self.pane.press(key)
             if text is not None:
-                self.pane.wait_for("Deny: |Answer: ", seconds=SECONDS)
+                shown = self.pane.wait_for(f"{FORM}|{NOT_TAKEN}", seconds=SECONDS)
+                if not re.search(FORM, shown):
+                    self.pane.wait_gone(NOT_TAKEN, seconds=SECONDS)
+                    continue
                 self.pane.type(text)
                 self.pane.wait_for(re.escape(text), seconds=SECONDS)
                 self.pane.press("Enter")

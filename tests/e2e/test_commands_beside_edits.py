@@ -14,7 +14,7 @@ from chorus.wire.home import find_home
 from chorus.wire.watcher_process import stop
 from tests.e2e.asked_session import answer_prompt, next_prompt, send_script
 from tests.e2e.scenarios import Say, bash, edit, write
-from tests.e2e.watched_session import MODES, WatchedSession, run_git
+from tests.e2e.watched_session import MODES, WatchedSession, changed_lines, expect_actions, run_git
 from tests.lab.client import Client
 from tests.lab.script import Text, ToolUse, WaitFor
 from tests.lab.terminal import Terminal
@@ -51,24 +51,6 @@ def prepare(watched: WatchedSession, scripts: Mapping[str, list[list[Any]]]) -> 
     for message, turns in scripts.items():
         script = watched.script(*turns)
         watched.client.model_server.scripts[message] = script
-
-
-def changed_lines(watched: WatchedSession, entry: dict[str, Any]) -> Lines:
-    shown = run_git(watched.project, "show", "--format=", "-U0", entry["commit"]).stdout
-    return [line for line in shown.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-
-
-def expect_actions(watched: WatchedSession, wanted: Sequence[tuple[str, Lines]]) -> None:
-    """Check that the log has these actions in this order, each with these lines."""
-    seen: list[tuple[str, Lines]] = []
-
-    def is_recorded() -> bool:
-        entries = [entry for entry in watched.actions() if entry["status"] != "noop"]
-        seen[:] = [(entry["tool"], changed_lines(watched, entry)) for entry in entries]
-        return len(seen) >= len(wanted)
-
-    wait_for(is_recorded, what="all actions", seconds=60)
-    assert seen == list(wanted)
 
 
 def expect(watched: WatchedSession, wanted: Sequence[tuple[str, Lines]]) -> None:
@@ -181,7 +163,7 @@ def test_agents_and_background_commands_that_write_between_edits_keep_their_chan
 
     def is_recorded() -> bool:
         entries = [entry for entry in watched.actions() if entry["status"] != "noop"]
-        later[:] = [(entry["tool"], changed_lines(watched, entry)) for entry in entries][3:]
+        later[:] = [(entry["tool"], changed_lines(watched.project, entry)) for entry in entries][3:]
         return sum(len(lines) for _, lines in later) >= 8
 
     wait_for(is_recorded, what="all changes", seconds=60)

@@ -1,5 +1,6 @@
 """A session of the real client, watched in one of the three ways, and checks of what Chorus recorded."""
 
+import contextlib
 import json
 import os
 import re
@@ -193,6 +194,26 @@ def expect_recorded(watched: WatchedSession, expected: Sequence[Expected], *, sk
 
 def run_git(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["git", *words], cwd=project, capture_output=True, text=True)
+
+
+def changed_lines(project: Path, entry: dict[str, Any]) -> list[str]:
+    """The lines that the lane commit of an entry removes and adds."""
+    shown = run_git(project, "show", "--format=", "-U0", entry["commit"]).stdout
+    return [line for line in shown.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+
+
+def expect_actions(watched: WatchedSession, wanted: Sequence[tuple[str, list[str]]]) -> None:
+    """Check that the log has these actions in this order, each with these lines."""
+    seen: list[tuple[str, list[str]]] = []
+
+    def is_recorded() -> bool:
+        entries = [entry for entry in watched.actions() if entry["status"] != "noop"]
+        seen[:] = [(entry["tool"], changed_lines(watched.project, entry)) for entry in entries]
+        return len(seen) >= len(wanted)
+
+    with contextlib.suppress(AssertionError):
+        wait_for(is_recorded, what="all actions", seconds=60)
+    assert seen == list(wanted), f"the log holds {seen}"
 
 
 def expect_change(project: Path, entry: dict[str, Any], wanted: Expected) -> None:
