@@ -463,6 +463,15 @@ def test_a_held_hook_that_is_released_prints_nothing(
     assert list((project / ".git/chorus/spool/answers").iterdir()) == []
 
 
+def test_a_held_hook_ends_if_the_watcher_died_before_the_hook_read_the_answer(
+    project: Path, spool: Spool, waiting_hook: WaitingHook
+) -> None:
+    os.mkfifo(project / ".git/chorus/spool/answers" / waiting_hook.event.name)  # a pipe that nobody has open
+    spool.release(waiting_hook.event)
+
+    assert waiting_hook.finish() == b""
+
+
 def test_thirty_six_hooks_at_once_write_large_events_completely(project: Path, spool: Spool) -> None:
     with FakeWatcher(spool) as watcher:
         hooks = [start_hook(project) for _ in range(36)]
