@@ -141,7 +141,12 @@ class Watcher:
         )
         locations = SessionLocations(agent.events, self.pipeline, self.trees, self.transcripts)
         self._mod_fallback = ModFallback(
-            agent.clients, agent.setup, self.temporary_hooks, roster.sessions.get, self.trees.root_of
+            agent.clients,
+            agent.setup,
+            self.temporary_hooks,
+            roster.sessions.get,
+            self.trees.root_of,
+            self.trees.record_own_change,
         )
         lone_sessions = LoneSessions(agent.events, self.pipeline, self.trees, spool)
         self.pipeline.on_fed = lone_sessions.update

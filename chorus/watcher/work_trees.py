@@ -518,6 +518,13 @@ class WatchedTrees:
         tree = self.find(cwd)
         return tree.root if tree is not None else None
 
+    def record_own_change(self, root: Path, path: Path) -> None:
+        """Record a file that Chorus wrote, before an open call can claim it. The caller holds the lock."""
+        tree = self.find(str(root))
+        if tree is not None and path.is_relative_to(root):
+            with tree.directory.ignore_if_removed():
+                tree.recorder.record_outside([str(path.relative_to(root))], reason="hooks of Chorus")
+
     def _is_rewind(self, root: Path, edits: Sequence[Edit]) -> bool:
         return all(self.was_rewound(root / edit.path) for edit in edits)
 

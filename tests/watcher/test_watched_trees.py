@@ -22,8 +22,9 @@ from chorus.watcher import work_trees
 from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.work_trees import WatchedTree, WatchedTrees, is_polled
 from chorus.wire.home import find_home
-from tests.history.agent_at_work import action
+from tests.history.agent_at_work import action, bash
 from tests.repos import UserRepo
+from tests.watcher.test_work_tree_windows import facts, opened
 
 Result = TypeVar("Result")
 
@@ -241,6 +242,24 @@ async def test_a_reader_of_a_removed_tree_is_closed(
     assert linked not in {one.workspace.repository.work_tree for one in trees.readers().values()}
     assert closed == [""]
     assert linked not in trees._readers
+
+
+async def test_what_chorus_writes_is_not_the_change_of_a_running_command(
+    trees: WatchedTrees, repo: UserRepo
+) -> None:
+    tree = found(trees, repo.path)
+    command = bash("t1")
+    await tree.feed([opened(command)], source="hook", is_waiting=lambda: True)
+    repo.write("made.txt", b"by the command\n")
+    repo.write(".claude/settings.local.json", b"{}\n")
+    trees.record_own_change(repo.path, repo.path / ".claude/settings.local.json")
+    trees.record_own_change(repo.path, repo.path.parent / "elsewhere.json")
+    await tree.settle()
+    await tree.feed([ActionClosed(command)], source="hook", is_waiting=None)
+    assert facts(tree) == [
+        ("outside", None, (".claude/settings.local.json",)),
+        ("committed", "t1", ("made.txt",)),
+    ]
 
 
 async def test_an_edit_is_a_rewind_if_all_its_files_were_rewound(trees: WatchedTrees, repo: UserRepo) -> None:

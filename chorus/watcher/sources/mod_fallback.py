@@ -35,6 +35,9 @@ class ModFallback:
     hooks: TemporaryHooks
     find_session: Callable[[SessionId], Session | None]
     find_root: Callable[[str], Path | None]
+    record_own_change: Callable[
+        [Path, Path], object
+    ]  # in a work tree: that Chorus wrote this file, and no call did
     reachable_since: float = math.inf  # since the epoch: before that, no report could reach this watcher
     _unreported: LruDict[ToolUseId, None] = field(default_factory=lambda: LruDict(MAX_CALLS))
     _done: set[str] = field(default_factory=set)  # clients that were given hooks, or cannot be
@@ -79,6 +82,7 @@ class ModFallback:
         backups = str(self.setup.backup_directory())
         self.hooks.add(HookInstallation(str(change.path), backups, known.client), installed=change.changed)
         log.warning("the mod of session %s is silent; hooks were added to %s", session, change.path)
+        self.record_own_change(root, change.path)
 
     def _loads_mod(self, client: str) -> bool:
         process = read_process(int(client.partition(":")[0]))

@@ -44,6 +44,7 @@ def fallback(tmp_path: Path) -> ModFallback:
         TemporaryHooks(tmp_path / "temporary-hooks.json"),
         lambda name: session,
         lambda cwd: tmp_path,
+        lambda root, path: None,
         reachable_since=REACHABLE,
     )
 
