@@ -124,6 +124,7 @@ class Panel(App[None]):
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         self.view.queue.refresh()
+        self.view.refresh_bars()
 
     def on_key(self, event: Key) -> None:
         if len(self.screen_stack) > 1 or (self.view.filter.has_focus and event.key != "escape"):

@@ -115,6 +115,8 @@ MOVE_KEYS = (
 ALL_KEYS = (*ANSWER_KEYS, *REVIEW_KEYS, *VIEW_KEYS)
 BY_KEY = {key: binding for binding in ALL_KEYS for key in binding.keys}
 BY_LABEL = {label: binding for binding in ALL_KEYS for label in (*binding.keys, binding.label)}
+# While the filter is typed, every other key is a letter of it.
+FILTER_KEYS = (("enter", "to the queue"), ("esc", "clear"))
 
 
 def bar_keys(

@@ -13,7 +13,7 @@ from textual.widgets import Input
 from chorus.panel.details import Details
 from chorus.panel.forms.answers_form import AnswersForm
 from chorus.panel.forms.message_form import DenyForm
-from chorus.panel.keys import bar_keys
+from chorus.panel.keys import FILTER_KEYS, bar_keys
 from chorus.panel.state.feed import RECONNECTED
 from chorus.panel.state.items import PendingPrompt
 from chorus.panel.state.model import ModelChange, PanelModel
@@ -218,6 +218,9 @@ class PanelView:
             right = [("loading the log…", "muted")]
         text, style = (f"{count} open", "open") if count else ("nothing open", "muted")
         self.queue_heading.show([("Queue ", "heading"), (text, style)], right)
+        if self.filter.has_focus:
+            self.key_bar.show([*FILTER_KEYS])
+            return
         self.key_bar.show(
             bar_keys(
                 answers=self.card.answer_keys() if self._window.size.height < MIN_TALL_HEIGHT else (),

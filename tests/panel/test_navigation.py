@@ -73,6 +73,18 @@ async def test_the_cursor_stays_on_its_action_when_rows_come_before_it(watcher: 
         assert at(ui) == 40
 
 
+async def test_while_the_filter_is_typed_only_its_own_keys_are_offered(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher, (80, 24)) as ui:
+        await ui.shows("x keep")
+        await ui.press("slash")
+        await ui.shows("enter to the queue  esc clear")
+        assert "x keep" not in ui.text()
+        await ui.press("enter")
+        await ui.shows("x keep")
+        await ui.press("slash", "escape")
+        await ui.shows("x keep")
+
+
 async def test_slash_filters_enter_keeps_the_filter_and_escape_ends_it(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         await ui.press("slash", *"readme")
