@@ -91,6 +91,20 @@ async def test_beside_a_client_in_80_columns_nothing_is_cut_in_half(watcher: Scr
         assert "parser.py" in ui.text()
 
 
+async def test_a_line_that_is_cut_is_marked(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher, (25, 24)) as ui:
+        await ui.on_row(38)
+        await ui.shows("09:14  accept")
+        (row,) = [line for line in ui.lines() if "09:14  accept" in line]
+        assert "accept-tabs" not in row
+        assert row.rstrip().endswith("…")
+        await ui.press("l")
+        await ui.shows("● by turn")
+        (row,) = [line for line in ui.lines() if "● by turn" in line]
+        assert "all in one" not in row
+        assert "…" in row
+
+
 async def test_in_ascii_everything_on_screen_is_ascii(watcher: ScriptedWatcher) -> None:
     watcher.prompts["p1"] = prompt("p1", body="naïve – “quoted” 日本語")
     async with run_panel(watcher, (120, 40), ascii=True) as ui:

@@ -16,11 +16,11 @@ from textual.message import Message
 
 from chorus.panel.background import run_in_thread
 from chorus.panel.style.theme import ActivePalette
-from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
+from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine, fit_pieces
 from chorus.panel.widgets.patch import DiffLine, Patch, changed_span, plan_pairs
 from chorus.panel.widgets.syntax import Spans, find_spans
 from chorus.text.sanitize import expand_tabs, sanitize
-from chorus.text.width import cell_width, cut_start, first_cells, pad
+from chorus.text.width import cut_start
 
 # Two columns of code with their line numbers: in a narrower view each would be hard to read.
 MIN_SIDE_BY_SIDE_WIDTH = 110
@@ -75,7 +75,7 @@ class DiffDocument:
         sign, sign_style = _SIGNS[line.kind]
         number = f"{line.old or '':>5}{line.new or '':>5} " if width >= MIN_NUMBERS_WIDTH else ""
         gutter: Pieces = [(number, "number"), (f"{sign} ", sign_style)]
-        return _fit([*gutter, *self._render_code(index, offset)], width), _background(line)
+        return fit_pieces([*gutter, *self._render_code(index, offset)], width), _background(line)
 
     def render_pair(self, index: int, width: int, offset: int) -> StyledLine:
         if index >= len(self.pairs()):
@@ -107,7 +107,7 @@ class DiffDocument:
         under = _background(line)
         code = self._render_code(self._index[id(line)], offset)
         pieces: Pieces = [(f"{number or '':>5} ", "number"), (f"{sign} ", sign_style), *code]
-        return [(text, f"{under} {style}") for text, style in _fit(pieces, width)]
+        return [(text, f"{under} {style}") for text, style in fit_pieces(pieces, width)]
 
     def _render_code(self, index: int, offset: int) -> Pieces:
         """Render a line in its syntax colours, with the part marked that differs from its paired line."""
@@ -302,20 +302,3 @@ def _render_heading(line: DiffLine, width: int) -> StyledLine:
 
 def _background(line: DiffLine) -> str:
     return line.kind if line.kind in {"added", "removed"} else ""
-
-
-def _fit(pieces: Pieces, width: int) -> Pieces:
-    """Fill the pieces to exactly `width` cells, or cut them, with a mark that says so."""
-    total = sum(cell_width(text) for text, _ in pieces)
-    if total <= width:
-        return [*pieces, (" " * (width - total), "")]
-    fitted: Pieces = []
-    left = width - 1  # the last cell is for the mark
-    for text, style in pieces:
-        size = cell_width(text)
-        if size > left:
-            # Other pieces may follow, so this one is marked even if it just fits.
-            return [*fitted, (pad(first_cells(text, left) + "…", left + 1), style)]
-        fitted.append((text, style))
-        left -= size
-    return fitted

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from chorus.panel.style.theme import ActivePalette
 from chorus.text.sanitize import sanitize
-from chorus.text.width import cell_width, wrap
+from chorus.text.width import cell_width, first_cells, pad, wrap
 
 # A piece is text and the names of its styles, joined by blanks.
 Pieces = list[tuple[str, str]]
@@ -51,6 +51,23 @@ def render_strip(
         for text, names in pieces
     ]
     return Strip(segments).crop_extend(0, width, under)
+
+
+def fit_pieces(pieces: Pieces, width: int) -> Pieces:
+    """Fill the pieces to exactly `width` cells, or cut them, with a mark that says so."""
+    total = sum(cell_width(text) for text, _ in pieces)
+    if total <= width:
+        return [*pieces, (" " * (width - total), "")]
+    fitted: Pieces = []
+    left = width - 1  # the last cell is for the mark
+    for text, style in pieces:
+        size = cell_width(text)
+        if size > left:
+            # Other pieces may follow, so this one is marked even if it just fits.
+            return [*fitted, (pad(first_cells(text, left) + "…", left + 1), style)]
+        fitted.append((text, style))
+        left -= size
+    return fitted
 
 
 class LinePane(ScrollView, can_focus=True):
@@ -100,6 +117,8 @@ class LinePane(ScrollView, can_focus=True):
         if index >= self.line_count():
             return Strip.blank(width, background)
         pieces, base = self.line(index, width)
+        if cell_width("".join(text for text, _ in pieces).rstrip()) > width:
+            pieces = fit_pieces(pieces, self.text_width)
         return render_strip(pieces, base, width, self.active_palette, background)
 
     def notify_style_update(self) -> None:
