@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
+from tests.imitation import SOCKETS
 from tests.repos import UserRepo, make_template
 
 # A busy machine takes any time: no example fails because it was slow.
@@ -31,8 +32,6 @@ FIXED_ENVIRONMENT = {
 }
 # `.ci/imitated` may ask for tests without a file watch.
 FILE_WATCH = "\tfileWatch = poll\n" if os.environ.get("IMITATE_WATCH") == "poll" else ""
-# `.ci/imitated` gives tmux's sockets a directory behind a link, as /tmp is on macOS.
-SOCKETS = {"TMUX_TMPDIR": value} if (value := os.environ.get("IMITATE_SOCKETS")) else {}
 INHERITED = (
     "GIT_",
     "TMUX",

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.client_double.dialog_calls import APP
+from tests.imitation import SOCKETS
 from tests.lab.client import Run
 from tests.lab.terminal import Pane, Terminal, terminal_fixture
 
@@ -40,6 +41,7 @@ class ClientDouble:
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "PYTHONPATH": str(ROOT),
+            **SOCKETS,
             "CLIENT_DOUBLE_SCRIPT": str(script),
             "CLIENT_DOUBLE_KEYS": str(self.keys),
         }

@@ -12,6 +12,7 @@ from chorus.tmux.panes import read_panes
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import stop
+from tests.imitation import SOCKETS
 from tests.lab.terminal import Pane, Terminal
 from tests.repos import UserRepo
 from tests.waiting import wait_for
@@ -33,7 +34,7 @@ def start(project: Path, outer: Terminal, inner: Terminal) -> Pane:
     command = [sys.executable, "-P", "-m", "chorus", "claude", "-L", inner.name, "--client", str(client)]
     environment = {
         "PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "TERM": "tmux-256color", "LANG": "C.UTF-8",
-        "PYTHONPATH": str(ROOT), "TMUX_TMPDIR": os.environ.get("TMUX_TMPDIR", "/tmp"),
+        "PYTHONPATH": str(ROOT), **SOCKETS,
     }  # fmt: skip
     return outer.open(["sh", "-c", '"$@"; exec cat', "sh", *command], cwd=project, environment=environment)
 

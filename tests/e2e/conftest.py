@@ -48,13 +48,18 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def client(model_server: ModelServer, project: Path, sealed_environment: Path) -> Client:
+def client(
+    model_server: ModelServer, project: Path, sealed_environment: Path, short_directory: Path
+) -> Client:
     found = _binary()
     if found is None:
         pytest.skip("no Claude Code client: claude-agent-sdk ships none for this platform")
     binary, version = found
     prepare_home(sealed_environment, [project], version=version)
-    return Client(binary, sealed_environment, project, model_server)
+    client = Client(binary, sealed_environment, project, model_server)
+    # The mod reaches a socket with a long path through a link here: short, as below a user's home.
+    client.extra_environment["XDG_DATA_HOME"] = str(short_directory)
+    return client
 
 
 terminal = terminal_fixture()

@@ -182,7 +182,9 @@ def test_the_mod_passes_the_clients_own_checks(client: Client, tmp_path: Path) -
 def test_hooks_take_over_when_the_mod_falls_silent(watched: WatchedSession) -> None:
     watched.start_modded()
     watched.play("first", [edit("app.py", "old", "v1")], [Text("First.")])
-    copies = list((watched.client.home / ".local/share/chorus/mod").glob("*/hooks/register.js"))
+    copies = list(
+        Path(watched.client.extra_environment["XDG_DATA_HOME"], "chorus/mod").glob("*/hooks/register.js")
+    )
     (module,) = copies
     module.write_text("export function register(on) {}\n")  # an interactive client reloads it
     time.sleep(3)

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 import psutil
 
 from tests.e2e.scenarios import Expected, LetGo, Say, Scenario, UserWrites, in_directory
+from tests.imitation import SOCKETS
 from tests.lab.client import INPUT_BOX, Client, say
 from tests.lab.script import Text
 from tests.lab.terminal import Pane, Terminal
@@ -44,14 +44,14 @@ class WatchedSession:
         if not (programs / "claude").exists():
             (programs / "claude").symlink_to(self.client.binary)
         given = self.client.environment()
-        return {**given, "PATH": f"{programs}:{given['PATH']}", "PYTHONPATH": str(ROOT)}
+        return {**given, "PATH": f"{programs}:{given['PATH']}", "PYTHONPATH": str(ROOT), **SOCKETS}
 
     def chorus(self, *words: str) -> Any:
         """Run a command; return its JSON."""
         done = subprocess.run(
             [sys.executable, "-m", "chorus", words[0], "--json", *words[1:]],
             cwd=self.project,
-            env={**self.environment(), "TMUX_TMPDIR": os.environ.get("TMUX_TMPDIR", "/tmp")},
+            env=self.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.imitation import SOCKETS
 from tests.lab.terminal import Pane, Terminal, terminal_fixture
 from tests.panel.scripted_watcher import ScriptedWatcher
 from tests.panel.story import entry, prompt
@@ -31,7 +32,7 @@ def serving(watcher: ScriptedWatcher) -> Iterator[ScriptedWatcher]:
 def environment(**more: str) -> dict[str, str]:
     path = os.environ["PATH"]
     base = {"PATH": path, "TERM": "tmux-256color", "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONPATH": str(ROOT)}
-    return base | {"HOME": os.environ["HOME"]} | more
+    return base | {"HOME": os.environ["HOME"]} | SOCKETS | more
 
 
 def open_panel(terminal: Terminal, where: Path, *options: str, **more: str) -> Pane:
@@ -67,12 +68,12 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "parser.py").write_text("x\n" * 40)
     editor = tmp_path / "vim"
-    editor.write_text('#!/bin/sh\necho "EDITING $*"\nread line\necho "$line" > edited\n')
+    editor.write_text('#!/bin/sh\necho "EDITING $1 ${2##*/}"\nread line\necho "$line" > edited\n')
     editor.chmod(0o755)
     pane = open_panel(terminal, tmp_path, EDITOR=str(editor))
     pane.wait_for("def token")
     pane.press("o")
-    pane.wait_for(r"EDITING \+13 .*src/parser.py")
+    pane.wait_for(r"EDITING \+13 parser.py")
     pane.type("done")
     pane.press("Enter")
     pane.wait_for("opened src/parser.py")

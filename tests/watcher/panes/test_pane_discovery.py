@@ -80,9 +80,9 @@ def test_a_session_known_from_hooks_is_answered_in_its_pane_while_it_runs_there(
 
 
 def test_a_pane_is_watched_once_by_whatever_path_its_server_was_named(
-    client_double: ClientDouble, terminal: Terminal, home: Home, tmp_path: Path
+    client_double: ClientDouble, terminal: Terminal, home: Home, short_directory: Path
 ) -> None:
-    link = tmp_path / "link"  # as /tmp on macOS; the client's hooks name the socket without it
+    link = short_directory / "link"  # as /tmp on macOS; the client's hooks name the socket without it
     link.symlink_to(terminal.socket().parent)
     pane = start_hooked(client_double, terminal, home)
     ask(home, "watch", socket=str(link / terminal.name), pane=pane.id)

@@ -141,9 +141,9 @@ async def test_a_pane_that_has_ended_is_read_no_more(printing: PrintingPane) -> 
 
 
 @pytest.fixture
-def inner(tmp_path: Path) -> Iterator[Path]:
+def inner(short_directory: Path) -> Iterator[Path]:
     """The socket of a second tmux, which runs in a pane of the first."""
-    socket = tmp_path / "inner"
+    socket = short_directory / "inner"
     yield socket
     subprocess.run(["tmux", "-S", str(socket), "kill-server"], capture_output=True, check=False)
 
