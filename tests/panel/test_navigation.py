@@ -136,6 +136,22 @@ async def test_a_session_says_why_its_last_turn_failed(
         await ui.until(lambda: shown not in ui.text(), "the row without it")
 
 
+@pytest.mark.parametrize(
+    ("columns", "wanted"),
+    [(160, "claude-opus-5 · acceptEdits · 45k of 200k in context · 11m"), (100, "  11m")],
+)
+async def test_a_wide_session_row_says_model_mode_and_context(
+    watcher: ScriptedWatcher, columns: int, wanted: str
+) -> None:
+    about = {"model": "claude-opus-5", "mode": "acceptEdits", "context": 45_000, "window": 200_000}
+    async with run_panel(watcher, (columns, 30)) as ui:
+        watcher.publish("session", session=session("s1", state="idle", **about))
+        await ui.until(lambda: "working" not in ui.lines()[0], "the new state")
+        assert wanted in ui.lines()[0]
+        assert "Make the parser accept tabs" in ui.lines()[0]
+        assert ("acceptEdits" in ui.lines()[0]) == (columns == 160)
+
+
 async def test_s_or_a_click_shows_one_session(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         await ui.press("s")

@@ -96,6 +96,8 @@ class SessionInfo:
     mode: str | None = None  # the permission mode
     limit: str | None = None  # the account's rate limit, if it is reached
     error: str | None = None  # why the last turn failed, or what is being retried
+    context: int | None = None  # tokens in the model's context
+    window: int | None = None  # how many fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,8 @@ def parse_session(value: object) -> SessionInfo | None:
         mode=_optional_text(item, "mode"),
         limit=_optional_text(item, "limit"),
         error=_optional_text(item, "error"),
+        context=_number(item, "context"),
+        window=_number(item, "window"),
     )
 
 

@@ -78,11 +78,12 @@ class SessionsBar(LinePane, can_focus=False):
         label = f" {STATE_LABELS[state]}" if width >= MIN_STATE_WORD_WIDTH else ""
         right = f"  {count} open " if count else " "
         room = width - 2 - cell_width(label) - cell_width(right)
-        usage = _fit_usage(session, room - MIN_NAME_WIDTH)
-        room -= cell_width(usage)
-        left: Pieces = [(pad(name, room), "strong")]
         lane = sanitize(short_lane_name(lane)) if lane else ""
         trouble = _describe_trouble(session)
+        beside = cell_width(name) + max(cell_width(lane), cell_width(trouble)) + 2
+        usage = _fit_usage(session, room - MIN_NAME_WIDTH, room - beside)
+        room -= cell_width(usage)
+        left: Pieces = [(pad(name, room), "strong")]
         if trouble and room >= MIN_NAME_WIDTH + MIN_TROUBLE_WIDTH:
             name = cut(name, max(MIN_NAME_WIDTH, room - cell_width(trouble) - 2))
             left = [(name, "strong"), (pad(f"  {trouble}", room - cell_width(name)), "error")]
@@ -151,15 +152,33 @@ def _describe_trouble(session: SessionInfo) -> str:
     return f"rate limit: {sanitize(session.limit)}" if session.limit else ""
 
 
-def _fit_usage(session: SessionInfo, room: int) -> str:
-    """Return how long the session has run, its tokens and its cost, as far as they are known and fit."""
-    parts = [render_duration(session.since, session.last)]
-    parts += [f"{_render_count(session.tokens)} tokens"] if session.tokens else []
-    parts += [f"${session.cost:.2f}"] if session.cost is not None else []
-    parts = [part for part in parts if part]
-    while parts and cell_width("  " + " · ".join(parts)) > room:
-        parts.pop(0)  # the cost is what users look for
-    return "  " + " · ".join(parts) if parts else ""
+def _fit_usage(session: SessionInfo, room: int, spare: int) -> str:
+    """Return how long the session has run, its tokens and its cost, as far as they are known and fit.
+
+    In the columns that task, lane and failure leave (`spare`), also its model, permission mode and context.
+    """
+    settings = [sanitize(session.model or ""), sanitize(session.mode or ""), _describe_context(session)]
+    usage = [render_duration(session.since, session.last)]
+    usage += [f"{_render_count(session.tokens)} tokens"] if session.tokens else []
+    usage += [f"${session.cost:.2f}"] if session.cost is not None else []
+    if cell_width(whole := _join([*settings, *usage])) <= spare:
+        return whole
+    while usage and cell_width(_join(usage)) > room:
+        usage.pop(0)  # the cost is what users look for
+    return _join(usage)
+
+
+def _join(parts: list[str]) -> str:
+    known = " · ".join(part for part in parts if part)
+    return f"  {known}" if known else ""
+
+
+def _describe_context(session: SessionInfo) -> str:
+    """Return how much of the model's context is used: `45k of 200k in context`."""
+    if session.context is None:
+        return ""
+    fits = f" of {_render_count(session.window)}" if session.window else ""
+    return f"{_render_count(session.context)}{fits} in context"
 
 
 def _render_count(number: int) -> str:
