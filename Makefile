@@ -32,7 +32,7 @@ help:
 	@echo 'make matrix      demo and fast tests in Debian stable and unstable and Ubuntu 22.04, with their git, tmux and Python (needs root)'
 	@echo 'make check       format, lint, types, import contract'
 	@echo 'make bench       benchmarks and the long fuzz run, as ratios'
-	@echo 'make mutants     100 random faults in the code: do the tests notice? (N=, SEED=, AREA=; installs cosmic-ray into .mutants)'
+	@echo 'make mutants     100 random faults in the code: do the tests notice? (N=, SEED=, AREA=, JOBS=; installs cosmic-ray into .mutants)'
 	@echo 'make test-older  the end-to-end tests with an older client (OLDER=0.2.110, a version of claude-agent-sdk)'
 	@echo 'make dist-check  build the wheel, install it with pip, pipx and uv, play the demo from there'
 	@echo 'make compare     Chorus beside others: same edits, same repositories (installs them into .compare)'
@@ -102,7 +102,7 @@ bench: $(STAMP) tmux
 mutants: $(STAMP)
 	@test -x .mutants/bin/python || $(PYTHON) -m venv .mutants
 	@.mutants/bin/python -m pip install --quiet 'cosmic-ray>=8.7,<9'
-	@.mutants/bin/python -m tests.mutants --python $(abspath $(BIN)/python) --count $(N) $(if $(SEED),--seed $(SEED)) $(if $(AREA),--area $(AREA))
+	@.mutants/bin/python -m tests.mutants --python $(abspath $(BIN)/python) --count $(N) --jobs $(JOBS) $(if $(SEED),--seed $(SEED)) $(if $(AREA),--area $(AREA))
 
 test-older: $(STAMP) tmux
 	@sh .ci/older $(BIN)/python $(OLDER)

@@ -1,6 +1,6 @@
 """Hunks applied to the one content give the other."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +54,17 @@ def test_common_ends_are_whole_lines_of_both(a: bytes, b: bytes) -> None:
         middle = side[head : len(side) - tail]
         assert b"".join([*split_lines(side[:head]), *split_lines(middle)]) == side[: len(side) - tail]
         assert not middle or tail == 0 or middle.endswith(b"\n")
+
+
+def test_common_ends_of_long_runs_of_equal_lines_are_whole_and_do_not_overlap() -> None:
+    """Around the lengths of the slices that are compared at once."""
+    counts = (0, 1, 31, 32, 33, 63, 64, 65, 96, 97, 200, 500)
+    for first, second, third in product(counts, repeat=3):
+        a, b = b"l\n" * first, b"l\n" * second + b"m\n" + b"l\n" * third
+        head = min(first, second)
+        tail = min(third, first - head)
+        for found in (common_ends(a, b), common_ends(b, a)):
+            assert found == (2 * head, 2 * tail), (first, second, third)
 
 
 def test_equal_contents_are_all_common() -> None:

@@ -1,8 +1,8 @@
 """Change one operator at a time in a copy of the sources, and see whether the tests notice.
 
-`make mutants` picks 100 mutants at random (`N=`, `SEED=`, `AREA=`); cosmic-ray makes them. Each is tried with
-tests that run its line, in their own process or in one they start (`selection.py`), and with the test files
-named in `targets.py`, until the first failure. What survives is printed as a diff.
+`make mutants` picks 100 mutants at random (`N=`, `SEED=`, `AREA=`); cosmic-ray makes them. Several are tried
+at once (`JOBS=`), each with tests that run its line, in their own process or in one they start
+(`selection.py`), until one fails twice. What survives is printed as a diff.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,10 +34,14 @@ ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("chorus", "tests", "fixtures", "hooks", "docs", "pyproject.toml", "README.md", "Makefile")
 # A type annotation is no behaviour, and a class without its decorator does not even load.
 NOT_TRIED = ("core/ReplaceBinaryOperator_BitOr_", "core/RemoveDecorator")
+# One process, which keeps nothing for the next run.
+PLAIN = ("-p", "no:cacheprovider", "-p", "no:xdist")
 WITH_ARGUMENTS = ("core/VariableReplacer", "core/VariableInserter")
-# A loop without end is found by its processor time: by the clock, a busy machine would catch every mutant.
-# Only where a test waits for what never comes, the clock decides, and the result says so.
-MAX_PROCESSOR_SECONDS = 120
+# A loop without end is found by its processor time, far more than the tests need: by the clock, a busy
+# machine would catch every mutant. Only where a test waits for what never comes, the clock decides, and the
+# result says so.
+FREE_PROCESSOR_SECONDS = 20
+MAX_SLOWER = 3
 TIMEOUT_SECONDS = 1200.0
 
 
@@ -69,14 +73,14 @@ def main() -> int:
     rooms = dict.fromkeys(room for area in areas for room in ROOMS[area])
     selection = load_selection(ROOT / ".mutants", rooms, options.python, options.jobs)
     rng = random.Random(options.seed)
-    for test in {test for area in TARGETS.values() for tests in area.values() for test in tests}:
-        assert (ROOT / test).exists(), test
     chosen = choose(areas, options.count, rng, options.module or "")
     caught: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(options.jobs) as pool:
         trees: SimpleQueue[Path] = SimpleQueue()
         for number in range(options.jobs):
-            trees.put(copy_sources(Path(scratch) / str(number)))
+            trees.put(copy_sources(Path(scratch) / str(number), options.python))
+            # This compiles the tests too. One that is not found by its name would fail with any mutant.
+            selection.keep_only(collect_tests(Path(scratch) / str(number), rooms, options.python))
         started = time.perf_counter()
         for mutant, end in pool.map(
             lambda each: (each, try_one(each, trees, options.python, selection)), chosen
@@ -143,7 +147,8 @@ def is_equivalent(module: str, line: str, operator: str) -> bool:
     return (module, line, operator) in EQUIVALENT or any(kinds)
 
 
-def copy_sources(folder: Path) -> Path:
+def copy_sources(folder: Path, python: str) -> Path:
+    """Copy what the tests need, and compile it: otherwise each process of each run would compile it again."""
     folder.mkdir()
     for name in COPIED:
         place = ROOT / name
@@ -151,17 +156,30 @@ def copy_sources(folder: Path) -> Path:
             shutil.copytree(place, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(place, folder / name)
+    subprocess.run([python, "-m", "compileall", "-q", "chorus"], cwd=folder, check=True)
     return folder
+
+
+def collect_tests(tree: Path, rooms: Iterable[str], python: str) -> set[str]:
+    command = [python, "-m", "pytest", "-q", "--collect-only", *PLAIN, *(f"tests/{room}" for room in rooms)]
+    environment = os.environ | {"PYTHONPATH": str(tree)}
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines())
 
 
 def try_one(mutant: Mutant, trees: "SimpleQueue[Path]", python: str, selection: TestSelection) -> str:
     """What becomes of a mutant: "caught", "caught: no end", or "SURVIVED"."""
     tree = trees.get()
+    tests = selection.for_line(mutant.module, mutant.line)
+    if not tests:
+        trees.put(tree)
+        return "SURVIVED"
     place = tree / "chorus" / mutant.module
-    original = place.read_text()
+    original, times = place.read_text(), place.stat()
     place.write_text(mutant.code)
-    command = ["sh", "-c", f'ulimit -t {MAX_PROCESSOR_SECONDS}; exec "$@"', "sh", python, "-m", "pytest"]
-    command += ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"]
+    limit = int(FREE_PROCESSOR_SECONDS + MAX_SLOWER * sum(map(selection.seconds_of, tests)))
+    command = ["sh", "-c", f'ulimit -t {limit}; exec "$@"', "sh", python, "-m", "pytest"]
+    command += ["-x", "-q", "--no-header", "--reruns=1", *PLAIN]
     environment = os.environ | {
         "PYTHONPATH": str(tree),
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -170,19 +188,16 @@ def try_one(mutant: Mutant, trees: "SimpleQueue[Path]", python: str, selection: 
         "CHORUS_MODEL_EXAMPLES": "3",
     }
     try:
-        running = selection.for_line(mutant.module, mutant.line)
-        for tests in filter(None, (running, TARGETS[mutant.area][mutant.module])):
-            done = subprocess.run(
-                [*command, *tests], cwd=tree, env=environment, capture_output=True, timeout=TIMEOUT_SECONDS
-            )
-            if done.returncode:
-                return "caught"
+        done = subprocess.run(
+            [*command, *tests], cwd=tree, env=environment, capture_output=True, timeout=TIMEOUT_SECONDS
+        )
+        return "caught" if done.returncode else "SURVIVED"
     except subprocess.TimeoutExpired:
         return "caught: no end"
     finally:
         place.write_text(original)
+        os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))  # what is compiled is valid again
         trees.put(tree)
-    return "SURVIVED"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -31,6 +31,10 @@ class TestSelection:
     seconds: dict[str, float]  # by test: mostly processor time
     lines: dict[str, dict[int, list[str]]]  # the tests that run each line, by module below `chorus/`
 
+    def keep_only(self, tests: Container[str]) -> None:
+        for found in chain.from_iterable(each.values() for each in self.lines.values()):
+            found[:] = [test for test in found if test in tests]
+
     def for_line(self, module: str, line: int) -> list[str]:
         """The tests to try on a mutant of this line.
 
@@ -50,11 +54,14 @@ class TestSelection:
         chosen: list[str] = []
         seconds = 0.0
         for test in dict.fromkeys(mixed):
-            own = self.seconds.get(test, 1.0)
+            own = self.seconds_of(test)
             if seconds + own <= MAX_SECONDS:
                 chosen.append(test)
                 seconds += own
         return chosen[:MAX_TESTS]
+
+    def seconds_of(self, test: str) -> float:
+        return self.seconds.get(test, 1.0)
 
     def _count_lines(self) -> Counter[str]:
         """How many lines each test runs, in all modules."""
@@ -64,35 +71,67 @@ class TestSelection:
     def _spread(self, tests: Iterable[str]) -> Iterator[str]:
         """One test of each file, then another of each, and so on."""
         files: dict[str, list[str]] = {}
-        for test in sorted(tests, key=lambda test: self.seconds.get(test, 1.0)):
+        for test in sorted(tests, key=self.seconds_of):
             files.setdefault(test.partition("::")[0], []).append(test)
         for row in zip_longest(*files.values()):
             yield from (test for test in row if test is not None)
 
 
 def load_selection(folder: Path, rooms: Iterable[str], python: str, jobs: int) -> TestSelection:
-    """Read which tests of these rooms run which line. Run the tests of a room once if a file has changed."""
-    newest = max(
-        file.stat().st_mtime for room in ("chorus", "tests") for file in ROOT.glob(f"{room}/**/*.py")
-    )
+    """Read which tests of these rooms run which line. Test files that have changed are run once before.
+
+    All of them if a source has changed, or what tests share.
+    """
+    newest = max(file.stat().st_mtime for file in find_shared())
+    files: list[str] = []
+    for room in rooms:
+        found = find_tests(room)
+        files += found
+        # Room by room, so that a run that is ended keeps what it has.
+        stale = [file for file in found if not is_current(folder, file, newest)]
+        if stale:
+            print(f"running tests/{room} once, to see which test runs which line ...", flush=True)
+            for file, measured in measure(stale, python, jobs).items():
+                place_of(folder, file).write_text(json.dumps(measured))
     seconds: dict[str, float] = {}
     lines: dict[str, dict[int, list[str]]] = {}
-    for room in rooms:
-        place = folder / f"tests-{room}.json"
-        if not place.exists() or place.stat().st_mtime < newest:
-            print(f"running tests/{room} once, to see which test runs which line ...", flush=True)
-            place.write_text(json.dumps(measure(room, python, jobs)))
-        data = json.loads(place.read_text())
+    for file in files:
+        data = json.loads(place_of(folder, file).read_text())
         tests: list[str] = data["tests"]
         seconds |= dict(zip(tests, data["seconds"], strict=True))
-        for module, found in data["lines"].items():
+        for module, by_line in data["lines"].items():
             known = lines.setdefault(module, {})
-            for line, indexes in found.items():
+            for line, indexes in by_line.items():
                 known.setdefault(int(line), []).extend(tests[index] for index in indexes)
     return TestSelection(seconds, lines)
 
 
-def measure(room: str, python: str, jobs: int) -> dict[str, object]:
+def find_tests(room: str) -> list[str]:
+    """The test files of a room, or the one that is named."""
+    place = ROOT / "tests" / room
+    files = [place] if place.is_file() else sorted(place.rglob("test_*.py"))
+    return [file.relative_to(ROOT).as_posix() for file in files]
+
+
+def place_of(folder: Path, file: str) -> Path:
+    return folder / f"{file.removesuffix('.py').replace('/', '-')}.json"
+
+
+def find_shared() -> Iterator[Path]:
+    yield from ROOT.glob("chorus/**/*.py")
+    for file in ROOT.glob("tests/**/*.py"):
+        if not file.name.startswith("test_") and file.parent != Path(__file__).parent:
+            yield file
+
+
+def is_current(folder: Path, file: str, newest: float) -> bool:
+    """Whether a test file was run after it has changed, and after that time."""
+    place = place_of(folder, file)
+    return place.exists() and place.stat().st_mtime > max(newest, (ROOT / file).stat().st_mtime)
+
+
+def measure(files: Sequence[str], python: str, jobs: int) -> dict[str, dict[str, object]]:
+    """By test file: its tests, their times, and which of them run which line."""
     with tempfile.TemporaryDirectory() as scratch:
         settings, process_settings = Path(scratch) / "coveragerc", Path(scratch) / "process-coveragerc"
         coverage_file, seconds_file = Path(scratch) / "coverage", Path(scratch) / "seconds.jsonl"
@@ -108,22 +147,36 @@ def measure(room: str, python: str, jobs: int) -> dict[str, object]:
         }
         command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants.plugin"]
         command += ["-n", str(jobs), "-m", "not client", "--cov", f"--cov-config={settings}"]
-        command += ["--cov-context=test", "--cov-report=", f"tests/{room}"]
+        command += ["--cov-context=test", "--cov-report=", *files]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         print(done.stdout[-2000:] if done.returncode else done.stdout.splitlines()[-1], flush=True)
         listed = [json.loads(line) for line in seconds_file.read_text().splitlines()]
         passed = {test: seconds for test, seconds, outcome in listed if outcome == "passed"}
-        tests = list(passed)
         program = "import sys; from tests.mutants.selection import print_lines; print_lines(sys.argv[1])"
         printed = subprocess.run(
             [python, "-c", program, str(coverage_file)], cwd=ROOT, capture_output=True, text=True, check=True
         )
-    index = {test: number for number, test in enumerate(tests)}
-    lines = {
-        module: {line: sorted({index[test] for test in own if test in index}) for line, own in found.items()}
-        for module, found in json.loads(printed.stdout).items()
+    return split_by_file(files, passed, json.loads(printed.stdout))
+
+
+def split_by_file(
+    files: Sequence[str], passed: dict[str, float], lines: dict[str, dict[str, list[str]]]
+) -> dict[str, dict[str, object]]:
+    tests: dict[str, list[str]] = {file: [] for file in files}
+    place: dict[str, tuple[str, int]] = {}
+    for test in passed:
+        file = test.partition("::")[0]
+        place[test] = file, len(tests[file])
+        tests[file].append(test)
+    own: dict[str, dict[str, dict[str, list[int]]]] = {file: {} for file in files}
+    for module, found in lines.items():
+        for line, names in found.items():
+            for file, index in (place[name] for name in names if name in place):
+                own[file].setdefault(module, {}).setdefault(line, []).append(index)
+    return {
+        file: {"tests": own_tests, "seconds": [passed[test] for test in own_tests], "lines": own[file]}
+        for file, own_tests in tests.items()
     }
-    return {"tests": tests, "seconds": [passed[test] for test in tests], "lines": lines}
 
 
 def print_lines(file: str) -> None:

@@ -1,70 +1,67 @@
 """Which modules are mutated, by area, and the tests that try them."""
 
-# They land by the command.
-LANDING = ("tests/commands/test_land.py",)
-
-# By area: the tests that may run its lines. None of them drives the real client.
+# By area, below `tests/`: the tests that may run its lines. None of them drives the real client.
 ROOMS: dict[str, tuple[str, ...]] = {
     "recording": ("changes", "history", "review", "watcher"),
     "lanes": ("model", "history", "review"),
-    "landing": ("review", "history"),
+    "landing": ("review", "history", "commands/test_land.py"),
     "watcher": ("watcher",),
     "policy": ("policy",),
 }
 
-# By area and module below `chorus/`: tests that are tried after those that run the very line.
-TARGETS: dict[str, dict[str, tuple[str, ...]]] = {
-    "recording": {
-        "changes/call_windows.py": (),
-        "changes/diff.py": (),
-        "changes/line_history.py": (),
-        "changes/line_merge.py": (),
-        "changes/line_places.py": (),
-        "changes/split.py": (),
-        "history/disk_changes/attribution.py": (),
-        "history/crash_recovery.py": ("tests/history/test_crash.py",),
-        "history/journal.py": (),
-        "history/disk_changes/observation.py": (),
-        "history/recorder.py": (),
-        "history/timeline/timeline.py": (),
-        "history/marks/undone.py": (),
-        "review/revert/apply.py": (),
-        "review/revert/plan.py": (),
-    },
-    "lanes": {
-        "history/timeline/file_lines.py": (),
-        "history/disk_changes/head_moves.py": (),
-        "history/lanes/lane_change.py": (),
-        "history/lanes/lanes.py": (),
-        "model/lane_name.py": (),
-    },
-    "landing": {
-        "review/landing/apply.py": LANDING,
-        "review/landing/fit.py": LANDING,
-        "review/landing/fixup.py": LANDING,
-        "review/landing/merge.py": LANDING,
-        "review/landing/obstacles.py": LANDING,
-        "review/landing/plan.py": LANDING,
-        "review/landing/recovery.py": LANDING,
-        "review/landing/selection.py": LANDING,
-    },
-    "watcher": {
-        "watcher/notice_queue.py": (),
-        "watcher/prompts/open_calls.py": (),
-        "watcher/server/server.py": (),
-        "watcher/sources/changed_paths.py": (),
-        "watcher/sources/hook_source.py": (),
-        "watcher/sources/outside_changes.py": (),
-        "watcher/sources/pipeline.py": (),
-        "watcher/tasks.py": (),
-        "watcher/work_trees.py": (),
-    },
-    "policy": {
-        "policy/command_verdict.py": (),
-        "policy/literal.py": (),
-        "policy/programs.py": (),
-        "policy/verdict.py": (),
-    },
+# By area, below `chorus/`.
+TARGETS: dict[str, tuple[str, ...]] = {
+    "recording": (
+        "changes/call_windows.py",
+        "changes/diff.py",
+        "changes/line_history.py",
+        "changes/line_merge.py",
+        "changes/line_places.py",
+        "changes/split.py",
+        "history/disk_changes/attribution.py",
+        "history/crash_recovery.py",
+        "history/journal.py",
+        "history/disk_changes/observation.py",
+        "history/recorder.py",
+        "history/timeline/timeline.py",
+        "history/marks/undone.py",
+        "review/revert/apply.py",
+        "review/revert/plan.py",
+    ),
+    "lanes": (
+        "history/timeline/file_lines.py",
+        "history/disk_changes/head_moves.py",
+        "history/lanes/lane_change.py",
+        "history/lanes/lanes.py",
+        "model/lane_name.py",
+    ),
+    "landing": (
+        "review/landing/apply.py",
+        "review/landing/fit.py",
+        "review/landing/fixup.py",
+        "review/landing/merge.py",
+        "review/landing/obstacles.py",
+        "review/landing/plan.py",
+        "review/landing/recovery.py",
+        "review/landing/selection.py",
+    ),
+    "watcher": (
+        "watcher/notice_queue.py",
+        "watcher/prompts/open_calls.py",
+        "watcher/server/server.py",
+        "watcher/sources/changed_paths.py",
+        "watcher/sources/hook_source.py",
+        "watcher/sources/outside_changes.py",
+        "watcher/sources/pipeline.py",
+        "watcher/tasks.py",
+        "watcher/work_trees.py",
+    ),
+    "policy": (
+        "policy/command_verdict.py",
+        "policy/literal.py",
+        "policy/programs.py",
+        "policy/verdict.py",
+    ),
 }
 
 # Kinds of mutants that change nothing anybody could see: operator and pattern of the line, with the reason.
