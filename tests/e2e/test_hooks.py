@@ -106,7 +106,7 @@ def test_a_hook_reply_reaches_the_model(client: Client, project: Path, watcher: 
     assert any("reverted: PostToolUse" in text for text in second.texts())
 
 
-def test_the_hooks_leave_no_trace_on_the_screen(
+def test_they_leave_no_trace_on_the_screen(
     client: Client, project: Path, watcher: FakeWatcher, terminal: Terminal
 ) -> None:
     client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
