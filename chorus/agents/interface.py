@@ -189,7 +189,7 @@ class Clients(Protocol):
 
 
 class HookSession(NamedTuple):
-    """The session a hook event is about."""
+    """The session that a hook event belongs to."""
 
     id: SessionId
     transcript: str
@@ -207,11 +207,11 @@ class Events(Protocol):
         ...
 
     def read_capture(self, data: bytes, widths: Sequence[int] = ()) -> list[Document]:
-        """Return the events of what a pane shows, wrapped or not. `widths`: at which it may be wrapped."""
+        """Return the events in a pane's text, wrapped or not. `widths`: the widths it may be wrapped at."""
         ...
 
     def read_recording(self, *, width: int | None = None) -> RecordingReader:
-        """Return a reader for a recording. `width` is that of the pane, for a wrapped capture."""
+        """Return a reader for a recording. `width`: the pane's width, for a wrapped capture."""
         ...
 
     def document_filter(self) -> DocumentFilter: ...
@@ -223,7 +223,7 @@ class Events(Protocol):
         ...
 
     def hook_session(self, event: Mapping[str, Any]) -> HookSession | None:
-        """Return which session a hook event is about; None if it does not say."""
+        """Return the session that a hook event belongs to; None if it names none."""
         ...
 
     def is_after_the_fact(self, event: Mapping[str, Any]) -> bool:
@@ -235,11 +235,11 @@ class Events(Protocol):
         ...
 
     def agent_of(self, event: Mapping[str, Any]) -> tuple[str | None, bool]:
-        """Return the sub-agent a hook event is about, or the call that starts it, and whether it runs on."""
+        """Return the sub-agent of a hook event, or the call that starts it, and whether it keeps running."""
         ...
 
     def is_about_form(self, event: Mapping[str, Any]) -> bool:
-        """Return whether a hook event is about a form. Hooks report forms even if the mod is loaded."""
+        """Return whether a hook event reports a form. Hooks report forms even if the mod is loaded."""
         ...
 
     def notice_session(self, event: Mapping[str, Any]) -> SessionId | None:
@@ -255,7 +255,7 @@ class PromptReader(Protocol):
     """Finds the prompt on a captured screen."""
 
     def read(self, text: str, *, width: int | None = None) -> Prompt | UnknownPrompt | NoPrompt:
-        """Read a screen. `width`: of the pane; by default that of the widest row."""
+        """Read a screen. `width`: the pane's width; by default the widest row's."""
         ...
 
     def explain(self, text: str, *, width: int | None = None) -> list[str]:
@@ -282,7 +282,7 @@ class PaneView:
 
 @dataclass(frozen=True, slots=True)
 class PressKey:
-    """Send one key, by its tmux name, or a text if `literal`."""
+    """Send one key, by its tmux name, or literal text if `literal`."""
 
     key: str
     literal: bool = False

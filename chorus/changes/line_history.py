@@ -318,7 +318,7 @@ def _new_place(state: State) -> Place:
 
 
 def _level_at(place: Place, number: int) -> int:
-    """The state a place had in a version, unless something came in between."""
+    """The index of the state that a place had in a version."""
     return max(index for index, state in enumerate(place.states) if state.version <= number)
 
 

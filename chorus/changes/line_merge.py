@@ -44,7 +44,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class PlacedChange:
-    """A content with a change, and the content just before it if the change needs lines of others.
+    """Content after a change, and the content just before it if the change needs lines by other authors.
 
     `lines`: which lines of the base these are, counted from 0.
     """

@@ -27,9 +27,9 @@ class ChangeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What happened to one file. Counts are None for what has no lines: binary content, links.
+    """What happened to one file. The counts are None for binary content and links, which have no lines.
 
-    `line`: the first changed line that says something, added if there is one, else removed.
+    `line`: the first meaningful line that was added or, if none was, removed.
     """
 
     path: str

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         return {"decision": "answers", "answers": render_answers(prompt, args)}
 
     def ready(prompt: PromptJson) -> bool:
-        """The screen shows only the first of several questions; the others come from the session."""
+        """Wait for the questions: a screen shows only the first one, the session's events have all."""
         return bool(prompt.get("input")) or not (args.to or args.say)
 
     return give_answer(args, decide, ready=ready)

@@ -25,7 +25,7 @@ ABOUT = """\
 Without PANE, finds every pane in which Claude Code is running in this repository."""
 EXAMPLES = (
     ("chorus attach", "watch all running sessions of this repository"),
-    ("chorus attach --hooks", "also add hooks while they run, to record faster and more exactly"),
+    ("chorus attach --hooks", "also add hooks while they run, to record faster and more precisely"),
     ("chorus attach %3", "watch one pane, even if no client is running there yet"),
     ("chorus attach --capture session.log", "follow a headless client that runs outside tmux"),
 )

@@ -7,7 +7,7 @@ from chorus.commands.access.watcher import open_watcher
 from chorus.errors import ExitCode, UsageError
 from chorus.output import print_json, print_out
 
-ABOUT = "The recorded actions and your files stay. A dropped lane can be restored until `chorus gc`."
+ABOUT = "The recorded actions and your files stay. A dropped lane can be restored until you run `chorus gc`."
 EXAMPLES = (
     ("chorus drop LANE", "delete the branch"),
     ("chorus drop LANE --restore", "restore it"),

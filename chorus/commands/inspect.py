@@ -162,7 +162,7 @@ def _rank(findings: Findings) -> tuple[int, int, int]:
 
 
 def _keep(chunks: Iterable[bytes], kept: list[bytes]) -> Iterator[bytes]:
-    """Yield chunks and keep them, as far as a recording is read twice."""
+    """Yield chunks, and keep those that will be read a second time."""
     size = 0
     for chunk in chunks:
         size += len(chunk)

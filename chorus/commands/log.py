@@ -128,7 +128,7 @@ def newest_first(
 def render(
     entries: Iterable[LogEntryJson], width: int, *, colour: bool, joint: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of the log, with a heading for each turn. `width` is that of the numbers.
+    """Yield the lines of the log, with a heading for each turn. `width`: of the numbers' column.
 
     `joint`: the entries are of several work trees, whose names come before the numbers.
     """

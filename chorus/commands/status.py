@@ -106,7 +106,7 @@ def render(status: StatusJson, *, ended: bool) -> list[str]:
 
 
 def describe_session(session: SessionJson) -> list[str]:
-    """Return model, mode, tokens, cost and errors of a session, as far as they are known."""
+    """Return model, mode, tokens, cost and errors of a session, where known."""
     parts = [part for part in (session.get("model"), session.get("mode")) if part]
     if turns := session.get("turns"):
         parts.append(_count(turns, "turn"))

@@ -51,7 +51,7 @@ def kill(home: Home) -> bool:
     while is_locked(home):
         if time.monotonic() > deadline:
             raise WatcherNotResponding(
-                f"process {process.pid} did not exit", hint="Check whether its disk responds."
+                f"process {process.pid} did not exit", hint="Check whether the disk is responding."
             )
         time.sleep(POLL_SECONDS)
     return True

@@ -200,7 +200,7 @@ class Journal:
         paths: Sequence[str] = (),
         reason: str | None = None,
     ) -> None:
-        """Mark a call that changed nothing, or whose change is recorded already."""
+        """Mark a call that changed nothing, or whose change is already recorded."""
         number = self._next_number()
         command = _command_of(action)
         self._append_mark(

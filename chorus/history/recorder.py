@@ -162,12 +162,12 @@ class Recorder:
                 self._append_unchanged(action, source)
 
     def correct_status(self, action: ToolUseId, status: Status) -> None:
-        """Replace the status of a call that is recorded already."""
+        """Replace the status of a call that is already recorded."""
         with self.journal.writing():
             self.journal.append_mark({"kind": "status", "id": action, "status": status})
 
     def set_summary(self, action: ToolUseId, lead_text: str) -> None:
-        """Replace the summary of an action by the agent's own text, which arrived later.
+        """Replace the summary of an action with the agent's own text, which arrived later.
 
         In the log and on the lane, or nowhere: a lane commit is reworded only while it is the newest.
         """

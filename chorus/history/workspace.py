@@ -119,7 +119,7 @@ class Workspace:
         return failures
 
     def locate(self, path: str) -> RepoPath | None:
-        """The path a tool names, relative to the work tree; None if it lies outside."""
+        """The path a tool names, relative to the work tree; None if it is outside."""
         if not self.work_tree.spelling.is_exact:  # the spelling on disk may change
             return self.work_tree.locate(path)
         if path not in self._located:

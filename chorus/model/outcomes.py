@@ -110,7 +110,7 @@ class PromptOpened:
     """The client waits for an answer.
 
     `request` is the id that a control_response must name; None if the prompt came from a hook or as text.
-    `id` is the call it is about; None if that is not known.
+    `id` is the call that the prompt is for; None if unknown.
     """
 
     session: SessionId | None

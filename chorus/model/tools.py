@@ -1,7 +1,7 @@
-"""The one table of the client's tools: what each may write, which file it names, how its prompt reads.
+"""The one table of the client's tools: what each may write, which file it names, how its prompt is worded.
 
 Everything that treats one tool differently from another asks this table, so that a new tool is added here and
-nowhere else. A tool that is not listed may write anywhere, and its prompt is shown by the tool's name.
+nowhere else. A tool that is not listed may write anywhere, and its prompt is shown under the tool's name.
 """
 
 from typing import NamedTuple

@@ -219,7 +219,7 @@ class TurnTable:
         if record is None:
             return None
         known = record.used.get(answered.message)
-        # The stream shows a message before it is complete; the transcript shows what it took in the end.
+        # The stream shows a message before it is complete; the transcript shows its final usage.
         if known is None or known.output < answered.tokens.output:
             record.used[answered.message] = answered.tokens
         if answered.agent is None:
@@ -274,7 +274,7 @@ class TurnTable:
 
 
 def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> SessionSums:
-    """Return what the turns of a session took together."""
+    """Return the total duration, tokens and cost of a session's turns."""
 
     def last(name: Literal["context", "window"]) -> int | None:
         return next((turn[name] for turn in reversed(turns) if turn[name] is not None), None)

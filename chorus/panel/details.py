@@ -145,7 +145,7 @@ class Details:
         counts += [(f" −{removed}", "minus")] if removed else []
         about = render_summary(entry) or render_subject(entry)
         if entry.paths and about != sanitize(entry.summary):
-            about = f"{render_file(entry)}: {about}"  # the tool is named already
+            about = f"{render_file(entry)}: {about}"  # the tool is already named
         number: Pieces = [(f"{entry.number} ".lstrip(), "heading"), (f"{sanitize(entry.tool)}  ", "strong")]
         self._heading.show([*number, (about, "")], counts)
 
@@ -203,7 +203,7 @@ def _render_turn(
 
 
 def _render_outcome(turn: TurnInfo, width: int) -> list[StyledLine]:
-    """Render what a turn took, and its answer or why it failed."""
+    """Render a turn's duration, tokens and cost, and its answer or why it failed."""
     parts = [f"{turn.tokens_in} tokens in, {turn.tokens_out} out"]
     parts += [f"${turn.cost_usd:.4f}"] if turn.cost_usd is not None else []
     parts += [f"{turn.duration_ms / 1000:.1f} s"] if turn.duration_ms is not None else []

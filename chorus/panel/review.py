@@ -106,7 +106,7 @@ class Review:
             start_task(self._queue, "preview", self._open_hunk_form, target)
 
     def note(self, place: tuple[str, DiffLine] | None) -> None:
-        """Write a note on the action under the cursor. `place`: the file and line that it is about."""
+        """Write a note on the action under the cursor. `place`: the file and line that it refers to."""
         entry = self._queue.entry
         if entry is None or entry.outside or not entry.paths:
             self._status.show("put the cursor on an action that changed a file", "warning")
@@ -364,7 +364,7 @@ class Review:
             self._status.show(f"landed {commits} on {answer.get('onto', '')}{rest}", "done", command)
 
     def _lane(self) -> str | None:
-        """Return the lane of the action under the cursor, that of the chosen session, or the only lane."""
+        """Return the lane of the action under the cursor, else of the chosen session, else the only lane."""
         if (entry := self._queue.entry) and entry.lane:
             return entry.lane
         session = self._queue.view.session or (self._queue.group[0] if self._queue.group else None)

@@ -35,7 +35,7 @@ def judge_shell(context: PolicyContext, text: str) -> Iterator[Finding]:
 
 
 def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
-    """The findings of deny and ask rules for a text that cannot be allowed."""
+    """The findings of deny and ask rules for a script that cannot be allowed."""
     script = parse_unwrapped(text)
     for command in script.commands:
         restriction = _restriction_of(context, [command])
@@ -102,7 +102,7 @@ def _describe(command: Command) -> str:
 
 
 class _LiteralJudge:
-    """Judges a text of literal commands, one by one, in the directory they run in."""
+    """Judges a script of literal commands, one by one, in the directory they run in."""
 
     def __init__(self, context: PolicyContext, script: LiteralScript) -> None:
         self._context = context
@@ -230,7 +230,7 @@ _PATHSPEC = re.compile(r"(?s).*[*?[]|:(?![\w.-])")
 
 
 def _expands_names(program: str, operands: Iterable[str]) -> bool:
-    """Whether a program may read files that these words name by a pattern."""
+    """Whether the program is git and one of its operands is a pattern of file names."""
     return program_name(program) == "git" and any(map(_PATHSPEC.match, operands))
 
 

@@ -128,7 +128,7 @@ def describe_rule(rule: Rule) -> str:
 
 
 def tool_matches(rule: Rule, tools: tuple[str, ...]) -> bool:
-    """Whether the rule is about one of these tools. `*` in its name matches anything."""
+    """Whether the rule applies to one of these tools. `*` in its name matches anything."""
     if rule.tool is None:
         return True
     regex = re.compile(".*".join(map(re.escape, rule.tool.split("*"))))
@@ -167,7 +167,7 @@ def find_restriction(
 
 
 def _match_path(context: PolicyContext, rule: Rule, path: str, *, reads_below: bool) -> PatternMatch:
-    """CERTAIN if the rule is about this path, POSSIBLE if it is about something in that directory."""
+    """CERTAIN if the rule applies to this path, POSSIBLE if it applies to something in that directory."""
     if rule.path is None:
         return PatternMatch.CERTAIN
     found = PatternMatch.NO

@@ -39,7 +39,7 @@ class NotLiteral(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LiteralScript:
-    """The commands of a text, each as the words its program gets."""
+    """The commands in a script, each as the words its program gets."""
 
     commands: tuple[tuple[str, ...], ...]
     # What is between them, except for line ends behind another separator.
@@ -47,7 +47,7 @@ class LiteralScript:
 
 
 def parse_literal(text: str) -> LiteralScript:
-    """Parse a text of literal commands. Raises NotLiteral."""
+    """Parse a script of literal commands. Raises NotLiteral."""
     _check_characters(text)
     reader = _Reader(text)
     reader.read()
@@ -139,7 +139,7 @@ class _Reader:
 def _check_equals(plain: str, *, is_first: bool) -> None:
     """Refuse `=` except in a flag such as `--a=b`.
 
-    `a=b` may set a variable, and zsh may replace `=b` by the path of the program b.
+    `a=b` may set a variable, and zsh may replace `=b` with the path of the program b.
     """
     if "=" in plain and not (is_first and plain.startswith("-") and plain.count("=") == 1):
         raise NotLiteral("contains `=` outside quotes and not in a flag: only literal words can be allowed")

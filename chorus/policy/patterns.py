@@ -54,7 +54,7 @@ class CommandPattern:
         return not self.open_end and not any("*" in word for word in self.words)
 
     def names(self, words: tuple[str, ...]) -> bool:
-        """Whether the pattern begins with these very words."""
+        """Whether the pattern begins with exactly these words."""
         return self.words[: len(words)] == words
 
     def allows(self, command: tuple[str, ...]) -> bool:

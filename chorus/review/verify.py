@@ -49,7 +49,7 @@ def find_unrecorded(recorder: Recorder) -> list[Problem]:
 
 
 def check_timeline(recorder: Recorder) -> Iterator[Problem]:
-    """Check that each tree differs from the one before it in exactly the edits of its record."""
+    """Check that each tree differs from its parent's by exactly the edits in its record."""
     trees, before = recorder.workspace.trees, None
     for index, recorded in enumerate(recorder.timeline.records):
         if index:

@@ -73,7 +73,7 @@ class LockFile:
         write_all(self._descriptor, data)
 
     def commit(self, *, durable: bool = False) -> None:
-        """Replace the file by what was written. `durable`: wait for the disk before the rename."""
+        """Replace the file with what was written. `durable`: wait for the disk before the rename."""
         if durable:
             sync_file(self._descriptor)
         self._close()

@@ -49,7 +49,7 @@ def sanitize_lines(text: str, *, max_lines: int) -> list[str]:
 
 
 def expand_tabs(line: str) -> str:
-    """Replace tabs by blanks, in the part of the line that is shown."""
+    """Replace tabs with blanks, in the part of the line that is shown."""
     if "\t" not in line:
         return line
     return line[: MAX_LINE_CHARACTERS * 2].expandtabs(TAB_WIDTH) + line[MAX_LINE_CHARACTERS * 2 :]

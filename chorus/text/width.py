@@ -78,7 +78,7 @@ def count_of(things: Sized | int, word: str) -> str:
 
 
 def list_of(things: Sequence[object], word: str) -> str:
-    """Return `action 3`, `actions 3, 5`."""
+    """Return a noun with its numbers: `action 3`, or `actions 3, 5`."""
     return word + ("" if len(things) == 1 else "s") + f" {', '.join(map(str, things))}"
 
 

@@ -269,7 +269,7 @@ class WatchedTree:
         await self._record_ended([], self._held_source)
 
     async def _record_ended(self, calls: list[EndedCall], source: str) -> None:
-        """Record ended calls, after those held before: reports do not always come in the order of writes."""
+        """Record held calls and ended ones together: reports may not arrive in the order of the writes."""
         if not (self._held or calls):
             return
         if not self._held:

@@ -1,4 +1,4 @@
-"""The log of the page: who was let in or refused, and what was answered, kept and reverted from there.
+"""The web page's log: who was let in or refused, and what was answered, kept and reverted there.
 
 JSON lines in the user's state directory. Each repository's own audit log has the answers too.
 """

@@ -36,7 +36,7 @@ class ShownOption(TypedDict):
     label: str
     meaning: str
     digit: str
-    text: bool  # it takes a text
+    text: bool  # it takes typed text
 
 
 class ShownChoice(TypedDict):
@@ -271,7 +271,7 @@ def _signed_lines(body: str, *, is_diff: bool, drawn: bool, framed: bool, root: 
 
 
 def _split_framed(lines: list[str]) -> tuple[list[str], list[str]]:
-    """The command, without the blank column that Chorus puts before it, and the words about it."""
+    """Split the body into the command, without the indent that Chorus adds, and the text around it."""
     ends = [index for index, line in enumerate(lines) if line == SEPARATOR]
     if len(ends) < 2:
         return lines, []

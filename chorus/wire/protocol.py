@@ -30,7 +30,7 @@ Message = dict[str, object]
 class ProtocolError(ChorusError):
     """The peer sent something that is not a message of this protocol."""
 
-    hint = "Run `chorus stop` and try again: the watcher may be of another version."
+    hint = "Run `chorus stop` and try again: the watcher may run a different version of Chorus."
 
 
 class WatcherError(ChorusError):

@@ -43,7 +43,7 @@ def registry_directory() -> Path:
 
 
 def register(home: Home) -> None:
-    """Add a repository, or do nothing if it is there."""
+    """Add a repository, unless it is already registered."""
     from chorus.system.files.atomic_file import replace_file  # noqa: PLC0415  only a watcher writes
     from chorus.system.files.private_files import FILE_MODE, make_private  # noqa: PLC0415  as above
 

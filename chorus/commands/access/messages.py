@@ -67,7 +67,7 @@ def read_image(name: str) -> ImageArgument:
 
 def check_message(message: str | None, images: list[str]) -> None:
     if not images and not (message or "").strip():
-        raise UsageError("the message is empty", hint="Give a text, or an image with --image FILE.")
+        raise UsageError("the message is empty", hint="Write some text, or add an image with --image FILE.")
 
 
 def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) -> ExitCode:

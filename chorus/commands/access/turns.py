@@ -43,7 +43,7 @@ def read_turns(*, turn: str | None = None) -> list[TurnJson]:
 
 
 def render_turns(turns: Iterable[TurnJson], *, colour: bool) -> Iterator[str]:
-    """Yield two lines for each turn: what was asked, and what it took; a third says why it failed."""
+    """Yield two lines for each turn: message, then duration and cost. A third says why it failed."""
     listed = list(turns)
     width = max([SHORT_TURN_LENGTH, *(len(shorten_turn(turn["turn"])) for turn in listed)])
     for turn in listed:
@@ -78,7 +78,7 @@ def render_turn(turn: TurnJson, *, colour: bool) -> Iterator[str]:
 
 
 def describe_turn(turn: TurnJson) -> str:
-    """Return model, permission mode and what the turn took."""
+    """Return the turn's model, permission mode, duration, tokens and cost."""
     known = [turn["model"], turn.get("mode"), *describe_use(turn)]
     steps = turn["steps"]
     known += [f"{steps} steps" if steps != 1 else "1 step"] if steps is not None else []

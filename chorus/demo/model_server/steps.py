@@ -20,7 +20,7 @@ class WaitFor:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """An HTTP error instead of a response, `times` times per session. Only as the first step of a turn."""
+    """An HTTP error instead of a response, `times` times per session. Must be the first step of a turn."""
 
     status: int
     times: int = 1

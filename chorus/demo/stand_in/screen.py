@@ -61,7 +61,7 @@ class Dialog:
         return ("Yes", f"Yes, and don’t ask again for: {self.program} *", AUTO_MODE, "No")
 
     def press(self, key: str) -> None:
-        """Handle a key: a digit or Enter chooses an option, Escape the last one; the arrows move the mark."""
+        """Handle a key: a digit or Enter chooses an option, Escape the last one; arrows move the cursor."""
         count = len(self.options)
         if key.isdigit() and 1 <= int(key) <= count:
             self.answer(int(key) - 1)

@@ -307,7 +307,7 @@ class Attributor:
         )
 
     def _entry_after(self, shared: SharedPath, part: ChangePart, *, is_last: bool) -> TreeEntry | None:
-        """The file after one part. A mode change goes to the last part: nothing shows who made it."""
+        """The file after one part of its change. The last part gets a mode change: its author is unknown."""
         if part is WHOLE:
             return shared.after
         if is_last and part.after == self._workspace.read(shared.after):

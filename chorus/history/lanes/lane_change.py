@@ -1,7 +1,7 @@
 """Turn an action's change into a change of the lane's own tree.
 
 Takes the lane's tree and the edits as seen in the work tree. Returns the entries to put on the lane: the
-action's change alone, line by line, and, where it changes lines of others that the lane does not have,
+action's change alone, line by line, and, where it changes lines by other authors that the lane does not have,
 exactly those lines as context, which is committed first. Works on files in the form git stores, after its
 filters. Never moves a ref.
 """

@@ -144,7 +144,7 @@ STATUS_OF_CALL: dict[str, ActionStatus] = {"denied": "denied", "failed": "failed
 
 
 def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_action: FindAction) -> LogEntry:
-    """The entry of a call without a record. If another record holds its change, it has that one's status."""
+    """The entry of a call without a record. It has the status of the record that holds its change, if any."""
     name, within = call["id"], call.get("within")
     holder = find_action(within) if within else None
     lane_commit = holder.record.lane_commit if holder else None

@@ -116,7 +116,7 @@ class AnswerArguments(AnswerChoice):
 
 
 class LanesArguments(TypedDict):
-    """Which work trees a list is about.
+    """Which work trees to list.
 
     `cwd`: a directory in the current work tree; by default the repository's main one. `here`: only this work
     tree; otherwise all of the repository.

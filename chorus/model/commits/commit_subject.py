@@ -136,7 +136,7 @@ def _end_of_politeness(text: str) -> int:
 
 
 def _fit(text: str) -> str:
-    """The longest beginning of the text that is a phrase and fits."""
+    """The longest prefix of the text that is a phrase and fits."""
     if len(text) <= SUBJECT_LENGTH:
         return text
     for clause in _CLAUSES:

@@ -79,7 +79,7 @@ class HunkList(LinePane):
             self.refresh()
 
     def numbers(self) -> list[int]:
-        """Return the numbers of the chosen hunks; if none is chosen, that of the one under the cursor."""
+        """Return the numbers of the chosen hunks or, if none is chosen, of the one under the cursor."""
         return [self._hunks[at]["n"] for at in sorted(self.chosen or {self.cursor})]
 
     def _render_heading(self, at: int) -> StyledLine:

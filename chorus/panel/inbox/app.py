@@ -1,6 +1,6 @@
 """`chorus inbox` on a terminal: every repository in one live view, with the panel's prompt card and diff.
 
-Each answer, keep and revert is a request to the repository it is about, through that repository's watcher.
+Each answer, keep and revert is a request to the watcher of the repository it belongs to.
 """
 
 from collections.abc import Callable, Mapping

@@ -88,7 +88,7 @@ class Feed:
             self._connection = None
 
     def _is_ours(self, message: Message) -> bool:
-        """Return whether a message is about this work tree, where only that is wanted, or about none."""
+        """Return whether a message belongs to this work tree or to none. True if all work trees are shown."""
         return not self._here or message.get("work_tree") in (None, self._work_tree)
 
     def _wait_for_watcher(self) -> None:

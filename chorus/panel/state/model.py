@@ -128,7 +128,7 @@ class PanelModel:
         return found
 
     def _origins(self, revert: LogEntry) -> tuple[tuple[str, ...], str]:
-        """Return the actions a revert is about in the end: a redo reverts a revert."""
+        """Return the actions at the root of a revert: a redo reverts a revert."""
         depth = 1
         while (names := revert.reverts or revert.reverts_part) and (
             below := self._by_id.get(names[0], revert.n)

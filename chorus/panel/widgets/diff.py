@@ -246,7 +246,7 @@ class DiffView(LinePane):
             self._go_to_first_change()
 
     def _go_to_first_change(self) -> None:
-        """Put the cursor on the first added line, which a note may be about, if it is on the screen."""
+        """Put the cursor on the first added line, which a note may refer to, if it is on the screen."""
         count = min(
             self.document.line_count(side_by_side=self.side_by_side),
             self.scroll_offset.y + self.size.height - len(self.heading),

@@ -328,7 +328,7 @@ def _render_head(prompt: PendingPrompt, width: int, session: str, position: str)
 
 
 def _render_body(prompt: PendingPrompt, width: int, root: str) -> list[Pieces]:
-    """Render what it is about, without the lines the client draws around it."""
+    """Render the prompt's body, without the lines the client draws around it."""
     if not prompt.body.strip():
         return []
     is_diff = prompt.tool in EDIT_TOOLS

@@ -249,7 +249,7 @@ def render_symbol(entry: LogEntry) -> tuple[str, str]:
 
 
 def render_subject(entry: LogEntry) -> str:
-    """Return what an entry is about: its path, else its summary, after the name of another work tree."""
+    """Return an entry's path, else its summary, with the work tree's name before it if it is another one."""
     if not entry.paths:
         return _render_tree(entry) + sanitize(entry.summary)
     return _render_tree(entry) + sanitize(entry.paths[0]) + _render_more(entry)

@@ -153,7 +153,7 @@ def _describe_trouble(session: SessionInfo) -> str:
 
 
 def _fit_usage(session: SessionInfo, room: int, spare: int) -> str:
-    """Return how long the session has run, its tokens and its cost, as far as they are known and fit.
+    """Return how long the session has run, its tokens and its cost, where known and if they fit.
 
     In the columns that task, lane and failure leave (`spare`), also its model, permission mode and context.
     """

@@ -180,7 +180,7 @@ class _Fitter:
             contexts, base = self._find_contexts(fit.tree, actions, landing, useless)
             fitting, left, tree, todo = self._fit_actions(base, actions, landing)
             gone = {action.entry.id for action in left}
-            # Lines of others land only for an action that lands with them.
+            # Lines by other authors land only for an action that lands with them.
             vain = {(oid, entry.id) for oid, entry in contexts if entry.id in gone}
             if not vain:
                 break

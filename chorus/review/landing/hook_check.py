@@ -37,5 +37,5 @@ def refuse_staged_by_hook(
         raise HookStagedFiles(
             f"a commit hook staged {', '.join(staged)} from the work tree, with lines that are not part of "
             "this landing; nothing was changed",
-            hint="Commit or stash those lines first, or land with the hook switched off.",
+            hint="Commit or stash those lines first, or land with the hook disabled.",
         )

@@ -60,7 +60,7 @@ class IndexUpdate:
 
 
 def positions_from(workspace: Workspace, versions: Mapping[RepoPath, Versions]) -> PositionsOf:
-    """The positions of each file's lines, from these versions of it."""
+    """Return a function that finds the positions of a file's lines in its versions."""
     follower = LineFollower(workspace)
     return lambda path: lambda: follower.positions(path, versions.get(path, ()))
 

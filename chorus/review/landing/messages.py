@@ -43,7 +43,7 @@ GroupBy: TypeAlias = Literal["turn", "action", "all"]
 
 @dataclass(frozen=True, slots=True)
 class CommitGroup:
-    """What goes into one commit: actions, or the lines of others they build on.
+    """What goes into one commit: actions, or the lines by other authors that they build on.
 
     `names`: the id of every tool call whose whole change is in it. `parts`: the same for an action that it
     holds only some hunks of. `contexts`: whose lines it holds, as in the lane's context commit.
@@ -54,7 +54,7 @@ class CommitGroup:
     parts: tuple[str, ...] = ()
     contexts: tuple[str, ...] = ()
     key: object = None
-    subject: str = ""  # of a commit with the lines of others
+    subject: str = ""  # of a commit with lines by other authors
 
     @property
     def numbers(self) -> list[int]:

@@ -242,7 +242,7 @@ class ObstacleFinder:
         """
         file, count = at
         texts = before.split(b"\n")
-        # The lane has this very version, unless a sparse checkout left the file out.
+        # The lane has exactly this version, unless a sparse checkout left the file out.
         on_lane, _ = trace_lines_back({line: line for line in lines}, hunks(file.text(count), before))
         found_writers = file.find_writers(on_lane.values(), count)
         writers = {line: found_writers.get(position) for line, position in on_lane.items()}

@@ -236,7 +236,7 @@ def _choose_edit(
 
 
 def _span(recorder: Recorder, entry: LogEntry, edit: Edit, line: int | None) -> range:
-    """The lines a note is about: the named one, or the first ones the action changed."""
+    """The lines that a note refers to: the named one, or the first ones the action changed."""
     before, after = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
     old, new = (before.data if before else b""), (after.data if after else b"")
     if line is not None:

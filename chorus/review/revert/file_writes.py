@@ -38,7 +38,7 @@ def write_files(recorder: Recorder, writes: Sequence[FileWrite]) -> None:
 
 
 def write_if_unchanged(recorder: Recorder, edits: Iterable[Edit]) -> None:
-    """Write those files that are as they were before their edit; skip the others."""
+    """Write the files that still hold the content their edit starts from; skip the others."""
     wanted = (
         (edit.path, read_stored(recorder, edit.before), read_stored(recorder, edit.after))
         for edit in sorted(edits, key=lambda edit: edit.after is not None)

@@ -265,7 +265,7 @@ def _conflict(
     scope: RevertScope,
     step: Callable[[], None],
 ) -> RevertConflict:
-    """The error with all blocking changes: those of the plan, and those that block reverting them too."""
+    """The error that lists all blocking changes: the plan's own, and what blocks reverting those."""
     blocking = {(change.path, change.number): change for change in plan.blocking}
     widened = dict(chosen)
     while True:

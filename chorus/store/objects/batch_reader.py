@@ -23,7 +23,7 @@ class BatchReader:
                 try:
                     return self._ask(oid)
                 except (OSError, EOFError):
-                    # The process died. Either it was killed, and a new one will do, or it died of this very
+                    # The process died. Either it was killed, and a new one will do, or it died of this
                     # object, which a partial clone lacks and git would fetch.
                     self._end()
             return None

@@ -1,7 +1,7 @@
-"""The object store: written to in Chorus's own directory, read from everything git can reach.
+"""The object store: writes to Chorus's own directory, and reads every object that git can reach.
 
 Chorus's objects are in `chorus/objects` of the common git directory (the side store). git reads them
-through a relative line in `objects/info/alternates` and never prunes them. No other file of the user is
+through a relative path in `objects/info/alternates` and never prunes them. No other file of the user is
 touched.
 """
 

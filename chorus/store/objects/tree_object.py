@@ -137,7 +137,7 @@ class Directory:
         return Directory(runs, self._firsts)
 
     def changed(self, changes: Mapping[bytes, TreeEntry | None]) -> "Directory":
-        """The directory with these names removed (None), replaced or added."""
+        """The directory with `changes` applied: entries added or replaced, or removed where None."""
         by_run: dict[int, dict[bytes, bytes | None]] = {}
         for name, entry in changes.items():
             # The old entry may be a file and the new one a directory, which sort differently.

@@ -79,7 +79,7 @@ class Scanner:
         return collect(comparison, self._comparer.compare(tree, below) if below else Comparison(), nested)
 
     def other_spellings(self, tree: Oid, paths: Sequence[RepoPath]) -> list[RepoPath]:
-        """The names of these paths on disk and in `tree`, if several names mean one file.
+        """The names of these paths on disk and in `tree`, if several names mean the same file.
 
         A file that is renamed to another spelling disappears under one name and appears under the other.
         """

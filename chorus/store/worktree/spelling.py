@@ -59,7 +59,7 @@ class Spelling:
         return True
 
     def is_same(self, name: str, other: str) -> bool:
-        """Whether both names mean one file."""
+        """Whether both names mean the same file."""
         return self._fold(name) == self._fold(other)
 
     def _list(self, directory: str) -> list[str]:

@@ -99,7 +99,7 @@ class StampIndex:
                 lock.commit()
 
     def _read_users_index(self) -> dict[bytes, IndexEntry]:
-        """Read a copy, which git first converts to version 2."""
+        """Read a copy of the user's index, which git first converts to version 2."""
         try:
             with (self._repository.git_dir / "index").open("rb") as users:
                 written_seconds = int(os.fstat(users.fileno()).st_mtime)

@@ -38,7 +38,7 @@ class WorkTree:
     def __init__(
         self, root: Path, cap_bytes: int = CAP_BYTES, *, spelling: Spelling = EXACT, durable: bool = True
     ) -> None:
-        """`spelling`: which names mean one file. `durable`: wait for the disk before a file is replaced."""
+        """`spelling`: which names mean the same file. `durable`: sync a file before it replaces another."""
         self.root = root
         self._durable = durable
         self._root = os.fspath(root)

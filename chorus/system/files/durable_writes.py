@@ -52,7 +52,7 @@ class PendingWrites:
         self._pending: list[int] = []
 
     def take(self, descriptor: int) -> None:
-        """Take over a completely written file: start writing it to the disk."""
+        """Start flushing a complete file to the disk. Takes over its descriptor."""
         if not self.enabled:
             os.close(descriptor)
             return

@@ -57,7 +57,7 @@ class FileLock:
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def write(self, data: bytes) -> None:
-        """Replace the content of the file, for instance by the id of the process that holds the lock."""
+        """Replace the content of the file, for instance with the id of the process that holds the lock."""
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, data, 0)
 

@@ -41,7 +41,7 @@ def make_private(directory: Path) -> None:
 
 
 def open_private(path: str, flags: int) -> int:
-    """Open a file, created for its owner alone: an `opener` for `open`."""
+    """An `opener` for `open` that creates files only their owner can read."""
     return os.open(path, flags | os.O_CLOEXEC, FILE_MODE)
 
 

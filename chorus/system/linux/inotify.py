@@ -155,7 +155,7 @@ class InotifyEmitter(EventEmitter):
             self.queue_event(DirCreatedEvent(os.fsdecode(path)))
 
     def _add_tree(self, top: bytes, *, again: bool = False) -> None:
-        """Watch a directory and those below it. `again`: also look into those that are watched already."""
+        """Watch a directory and those below it. `again`: also look into those that are already watched."""
         found = [top]
         while found:
             directory = found.pop()

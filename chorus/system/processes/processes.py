@@ -54,7 +54,7 @@ def read_foreground(pane_pid: int) -> list[Process]:
 
 
 def is_in_foreground(process: Process, pane_pid: int) -> bool:
-    """Whether keys typed into the pane reach this very process, and it is running.
+    """Whether this process is running and gets the keys typed into the pane.
 
     A client stopped by Ctrl-Z has a shell in front of it. One stopped by a signal draws nothing, so its
     screen may be out of date.

@@ -50,7 +50,7 @@ class NoHeadlessRun(NotFound):
 
 
 class RunEnded(ChorusError):
-    hint = "Run the same client by hand to see what it needs, or run `chorus doctor`."
+    hint = "Run the same client by hand to see why it ends, or run `chorus doctor`."
 
 
 class InputNotRead(ChorusError):
@@ -186,7 +186,7 @@ class HeadlessRuns:
     ) -> str:
         """Send the user's message, after a notice of Chorus itself if there is one. Return its id."""
         if run.ending:
-            raise NoHeadlessRun(f"{run.name} is ending and takes no more messages")
+            raise NoHeadlessRun(f"{run.name} is ending and accepts no more messages")
         blocks: list[dict[str, Any]] = [
             {"type": "text", "text": text} for text in (notice, message) if text is not None and text.strip()
         ]

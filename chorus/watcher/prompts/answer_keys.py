@@ -142,7 +142,7 @@ def _press(
         raise PromptRefused(f"{error}; {_count(refused.sent)}", keys=keys[:-1]) from error
     except ChorusError as error:
         # tmux may have sent the key: the prompt counts as answered and gets no other key.
-        raise PromptRefused(f"{error}; whether the key arrived is not known", keys=keys) from error
+        raise PromptRefused(f"{error}; it is not known whether the key arrived", keys=keys) from error
     return True
 
 

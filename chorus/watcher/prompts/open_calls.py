@@ -1,7 +1,7 @@
 """The unfinished calls of each session.
 
 They provide what the screen does not show: the questions after the first one, and whether a dialog that looks
-like the previous one is about another call.
+like the previous one is for another call.
 """
 
 from collections.abc import Mapping

@@ -267,7 +267,7 @@ class PendingPrompts:
         return (screen for screen in self._screens.unknown_dialogs() if not self._is_requested(screen))
 
     def _is_requested(self, screen: WatchedScreen) -> bool:
-        """Whether the dialog on the screen is that of a requested prompt."""
+        """Whether the dialog on the screen belongs to a requested prompt."""
         pane = screen.pane
         return any(
             (one.pane, one.request.session) == (pane.id, pane.session) for one in self._requested.all.values()
@@ -350,4 +350,4 @@ def _text_option(prompt: Prompt) -> str | None:
 
 def _check_fingerprint(prompt: Prompt, fingerprint: str) -> None:
     if prompt.fingerprint != fingerprint:
-        raise PromptRefused("the prompt is not the one this answer was given for; nothing was sent")
+        raise PromptRefused("the prompt is not the one that this answer was given for; nothing was sent")

@@ -168,7 +168,7 @@ class FormChannel:
                 await self._given.wait()
         except TimeoutError:
             raise PromptRefused(
-                "the form is cancelled: the client did not accept the answer", keys=keys
+                "the form was cancelled: the client did not accept the answer", keys=keys
             ) from None
         finally:
             self._decision = None

@@ -1,6 +1,6 @@
 """Prompts known from the client's own permission requests.
 
-A held permission hook or a request of the control protocol names the call it is about, so its answer cannot
+A held permission hook or a request of the control protocol names the call it is for, so its answer cannot
 reach another call. The user may still answer in the terminal first; then the prompt is removed.
 """
 

@@ -460,7 +460,7 @@ class ReviewRequests:
         return ({name: tree.recorder} if here else self.trees.readers(tree)), name
 
     async def _select(self, cwd: str | None, selection: Selection) -> tuple[WatchedTree, Selection]:
-        """The work tree a selection is about, and the selection without the names of trees."""
+        """The work tree of a selection, and the selection without the names of trees."""
         readers, current = self._readers(cwd)
         names = selection.actions
 

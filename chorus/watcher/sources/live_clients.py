@@ -28,7 +28,7 @@ TOUCH_EVERY_POLLS = 5
 
 
 def client_key(pid: int, process: Process | None) -> str:
-    """Return a client's key on the roster. One that has ended already gets a key that matches no process."""
+    """Return a client's key on the roster. One that has already ended gets a key that matches no process."""
     return f"{pid}:{process.started if process else ''}"
 
 

@@ -87,13 +87,13 @@ class Pipeline:
         return outcomes
 
     async def end_client(self, session: SessionId, client: str, *, source: str) -> list[Outcome]:
-        """Close the calls of a client that has ended, in a session that another client is in too."""
+        """Close the calls of a client that has ended, in a session that another client also uses."""
         outcomes = self.pairing.close_client(session, client)
         await self._distribute(outcomes, source=source)
         return outcomes
 
     def _goes_on(self, outcome: Outcome, client: str) -> bool:
-        """Whether a client reports the end of a session that another client is in too."""
+        """Whether a client reports the end of a session that another client also uses."""
         if not isinstance(outcome, SessionEnded) or not client:
             return False
         return self.roster.remove_client(outcome.session, client)
@@ -132,7 +132,7 @@ class Pipeline:
         return found
 
     def _trees_of(self, outcome: Outcome) -> Iterable[WatchedTree]:
-        """The work trees an outcome is about; of a call, the one it runs in: a sub-agent may have its own."""
+        """The work trees of an outcome. A call's is the one it runs in: a sub-agent may have its own."""
         match outcome:
             case CallOpened(call) | CallStarted(call) | ActionClosed(call):
                 tree = (self._find_tree(call.cwd) if call.cwd else None) or self._tree_of(call.session)

@@ -183,9 +183,9 @@ class TranscriptTails:
         return name in self._names
 
     def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> bool:
-        """Follow the transcript of a session; return False if it is followed already.
+        """Follow the transcript of a session; return False if it is already followed.
 
-        What the file holds by now is history, unless a watcher followed it before, or the session began while
+        The file's present content is history, unless a watcher followed it before, or the session began while
         it was watched (`from_start`).
         """
         if transcript in self._mains:

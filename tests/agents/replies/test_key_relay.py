@@ -145,7 +145,7 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         (
             "askonlymulti_80",
             QuestionAnswers((QuestionAnswer("Which features?", text="x"),)),
-            "cannot take a text from here",
+            "cannot take typed text from here",
         ),
     ],
 )

@@ -224,7 +224,7 @@ def _is_scrolled(screen: CapturedScreen, index: int) -> bool:
 
 
 def _without_bar(row: str) -> str:
-    """The row without the bar the client draws left of a text of several rows."""
+    """The row without the bar that the client draws to the left of text of several rows."""
     return row.replace("│", " ", 1) if row.startswith("│") else row
 
 

@@ -89,7 +89,7 @@ def _amendment(text: str, label: LabelRule, footer: str) -> str | None:
 
 
 def _text_input(label: LabelRule, amends: bool) -> TextInput | None:
-    """How the option takes a text. `amends`: whether the dialog's footer ever offers to add one."""
+    """How the option takes typed text. `amends`: whether the dialog's footer ever offers to add one."""
     return "replace" if label.typed else "append" if label.amend and amends else None
 
 

@@ -1,4 +1,4 @@
-"""Prompts made from a permission request instead of a screen: a tool call, or a text of the client.
+"""Prompts made from a permission request instead of a screen: a tool call, or only a text from the client.
 
 The result is the same prompt as one read from a screen, with the whole tool input as its body. Its keys only
 name the options: none of them is ever pressed.

@@ -55,7 +55,7 @@ QUIET = "the screen shows something that needs no answer"
 
 
 def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> ScreenReading:
-    """Find the prompt on this screen. `width`: of the pane; by default that of the widest row."""
+    """Find the prompt on this screen. `width`: the pane's width; by default the widest row's."""
     if not is_capture(text):
         return ScreenReading(UnknownPrompt("this is not a captured screen: it moves the cursor"))
     screen = parse_screen(text, width)
@@ -192,7 +192,7 @@ def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> st
 
 
 def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
-    """Whether a text that may be shortened is all there, by its number of lines and characters.
+    """Whether text that may be shortened is complete, by its number of lines and characters.
 
     False if in doubt: a wrapped row counts as a line, and the client leaves some characters out.
     """

@@ -3,7 +3,7 @@
 Reads what `capture-pane -p` prints, with or without `-e`: no escapes, no trailing blanks. Never interprets
 what the rows mean.
 
-In a wide pane the client docks panes (its diff, those of mods) right of everything else, behind an upright
+In a wide pane the client docks panes (its diff, those of mods) right of everything else, behind a vertical
 line from the top of the screen to its bottom. Then only the part to the left of that line is read: whatever a
 pane shows is cut off here. Where the input box or a dialog spans the whole width, the line ends above it.
 """
@@ -63,7 +63,7 @@ def is_capture(text: str) -> bool:
 
 
 def parse_screen(text: str, width: int | None = None) -> CapturedScreen:
-    """Parse a capture. Without `width`, take that of the widest row: some separator always spans the pane."""
+    """Parse a capture. Without `width`, use the widest row's: some separator always spans the pane."""
     rows = [_plain_text(row) for row in text.removesuffix("\n").split("\n")]
     cut = _cut_dock(rows)
     if cut is not None:
@@ -114,7 +114,7 @@ def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
 
 
 def _lines_in(row: str) -> dict[int, int]:
-    """The columns of the upright lines in a row, with their indexes."""
+    """The columns of the vertical lines that cross a row, with their indexes in its text."""
     starts = [match.start() for match in re.finditer(_DOCK_LINE, row)]
     return {cell_width(row[:start]): start for start in starts}
 

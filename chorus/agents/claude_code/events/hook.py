@@ -82,7 +82,7 @@ class PostToolBatch(Hook):
 
 
 class PermissionRequest(Hook):
-    """A permission prompt opens. It names no call: it is about the `PreToolUse` just before."""
+    """A permission prompt opens. It names no call: it is for the call of the `PreToolUse` just before."""
 
     call: ToolUseId | None = Field(None, validation_alias=_CALL)
     tool: str = Field(validation_alias=_TOOL)
@@ -153,7 +153,7 @@ class OtherHook(Hook):
 
 
 class HookOutput(Known):
-    """The output of a hook. It names no call: only the request it replies to tells which call it is about."""
+    """The output of a hook. It names no call: only the request it replies to shows which call it is for."""
 
     proceed: LooseFlag = Field(None, validation_alias="continue")
     decision: LooseText = None  # the older form: approve, block

@@ -26,7 +26,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class TaskEnd:
-    """A text with which the client tells the model that a background task ended."""
+    """The client's text to the model that a background task has ended."""
 
     task: str | None
     call: str | None

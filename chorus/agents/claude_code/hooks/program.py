@@ -120,7 +120,7 @@ def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | No
 
 
 def _kinds(event: str) -> list[tuple[str | None, str | None]]:
-    """The groups of an event: which tools each is about (None: any), and what the hook program is told."""
+    """The groups of an event: the tools each applies to (None: any), and the hook program's argument."""
     kind = AFTER if event in AFTER_EVENTS else None
     if event == "PreToolUse":
         return [(_any_but(*FREQUENT_TOOLS, *EDITS), None), ("|".join(EDITS), EDIT)]

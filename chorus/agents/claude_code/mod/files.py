@@ -58,7 +58,7 @@ def copy_mod(environment: Mapping[str, str]) -> Path:
 
 
 def reachable_path(socket: Path, environment: Mapping[str, str]) -> Path | None:
-    """The path by which a client's mod reaches the socket: that of a link if the socket's own is too long.
+    """The path by which a client's mod reaches the socket: a link's path if the socket's own is too long.
 
     None if the link's path would be too long as well.
     """

@@ -1,7 +1,7 @@
 """Turn reports of the mod into the hook events that say the same.
 
 The mod reports calls that hooks do not see, because they fail before any hook runs, and it knows the id of
-the call that a permission request is about. No hook reports what a session has cost, so the event for that
+the call that a permission request is for. No hook reports what a session has cost, so the event for that
 has a name of our own.
 """
 

@@ -53,7 +53,7 @@ def read_tokens(usage: Mapping[str, Any]) -> Tokens:
 
 
 def describe_error(error: object) -> str:
-    """Return an error from the client as one text; empty if it says nothing."""
+    """Return the text of an error from the client; empty if it has none."""
     match error:
         case str():
             return error.strip()

@@ -39,7 +39,7 @@ def on_can_use_tool(state: PairingState, event: CanUseTool, context: EventContex
     outcomes: list[Outcome] = []
     agent = event.asking_agent or context.agent
     if event.call:
-        # The request may be seen before the call it is about.
+        # The request may be seen before the call it is for.
         outcomes += state.add_call(
             event, replace(context, agent=agent), ShownCall(event.call, event.tool, event.input)
         )

@@ -11,7 +11,7 @@ from chorus.model.action import Status
 
 
 class Evidence:
-    """Bits that are combined with `|`. Plain integers, because every event uses them and Flag is slow."""
+    """Flags, combined with `|`. Plain integers, because every event uses them and Flag is slow."""
 
     NONE: Final = 0
     SUCCEEDED: Final = 1 << 0  # a result that is not an error

@@ -186,7 +186,7 @@ def _on_call(
 def _requested_call(
     state: PairingState, event: hook.PermissionRequest, session: SessionContext
 ) -> ToolUseId | None:
-    """The call that a permission request is about: the newest of that agent with the same tool and input.
+    """The call that a permission request is for: the newest of that agent with the same tool and input.
 
     The user or another hook may have changed the input since: then the newest with the same tool about which
     there was no prompt yet.

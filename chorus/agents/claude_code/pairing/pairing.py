@@ -68,7 +68,7 @@ class Pairing:
         return outcomes
 
     def close_client(self, session: SessionId, client: str) -> list[Outcome]:
-        """Close the open calls of one client in a session that another client is in too."""
+        """Close the open calls of one client in a session that another client also uses."""
         return self._state.calls.close_if(
             lambda entry: entry.session.id == session and entry.client == client, Evidence.NONE
         )

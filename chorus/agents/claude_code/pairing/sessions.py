@@ -52,7 +52,7 @@ class LeadText:
             self.text, self.message_id, self.has_result, self.in_pieces = text, message_id, False, False
 
     def append(self, piece: str) -> None:
-        """Add to a text that comes in several events."""
+        """Append to text that comes in several events."""
         so_far = self.text if self.in_pieces and not self.has_result else None
         self.text, self.message_id = (so_far or "") + piece, None
         self.has_result, self.in_pieces = False, True
@@ -166,7 +166,7 @@ class SessionRegistry:
         return self._find_context(event, channel, held)
 
     def agent_of(self, event: Known) -> AgentId | None:
-        """The sub-agent an event is about; None for the main agent."""
+        """The sub-agent that an event belongs to; None for the main agent."""
         if event.agent is not None:
             return event.agent
         if event.parent is not None:

@@ -77,7 +77,7 @@ class PairingState:
         counter[kind if kind in counter or len(counter) < MAX_KINDS else "other"] += 1
 
     def is_repeat(self, event: Known) -> bool:
-        """Whether this very event was handled before. Remembers it."""
+        """Whether exactly this event was handled before. Remembers it."""
         uuid = event.uuid
         return uuid is not None and not self._boundaries.add(uuid)
 
@@ -103,7 +103,7 @@ class PairingState:
         return started.turn if started is not None else turns.current
 
     def transcript_turn(self, event: Known, context: EventContext) -> Turn | None:
-        """The turn of a line in the transcript. A hook may have begun the next one before it is read."""
+        """The turn of a transcript line. A hook may have begun the next turn before the line is read."""
         prompt = context.session.transcript_prompt
         if event.prompt is None and prompt is not None:
             return context.session.turns.of_prompt(prompt)
@@ -132,7 +132,7 @@ class PairingState:
             self._messages[key] = (shown or turn, (*sources, context.source))
 
     def remember_pending(self, event: Known, session: SessionContext, shown: ShownCall) -> None:
-        """Remember a call from its PreToolUse: a permission request that follows is about it."""
+        """Remember a call from its PreToolUse: the permission request that follows is for this call."""
         key = (session.id, event.agent, event.prompt)
         pending = self._pending.touch(key)
         if pending is None:
@@ -208,7 +208,7 @@ class PairingState:
         return self.calls.close_if(is_over, evidence)
 
     def only_open_call(self, context: EventContext, tool: str | None) -> ToolUseId | None:
-        """The open call that an event without an id is about: the only one of that agent and tool."""
+        """The open call that an event without an id belongs to: the only one of that agent and tool."""
         found = [
             entry.id
             for entry in self.calls.open_calls()
@@ -220,7 +220,7 @@ class PairingState:
         return found[0] if len(found) == 1 else None
 
     def start_turn(self, context: EventContext, turn: Turn | None) -> list[Outcome]:
-        """Handle the start of a turn. None: the turn is known already."""
+        """Handle the start of a turn. None: the turn is already known."""
         context.lead_text.clear()  # it belonged to the turn before
         return [TurnStarted(context.session.id, turn.id, turn.message)] if turn is not None else []
 

@@ -51,7 +51,7 @@ class Turns:
 
     @property
     def ending(self) -> Turn | None:
-        """The turn that the next result is about."""
+        """The turn that the next result belongs to."""
         return self._running[0] if self._running else self.current
 
     def of_prompt(self, prompt: TurnId) -> Turn:
@@ -62,7 +62,7 @@ class Turns:
         return turns[-1]
 
     def on_prompt(self, prompt: TurnId, text: str, *, live: bool) -> Turn | None:
-        """Handle a message that has an id. Return the turn it starts; None if that is known already.
+        """Handle a message that has an id. Return the turn it starts; None if that turn is already known.
 
         `live`: the message was sent just now, so it may be that of the running turn.
         """
@@ -90,7 +90,7 @@ class Turns:
     def on_queued_message(self, text: str, prompt: TurnId | None) -> Turn | None:
         """Handle a queued message that reached the agent while it worked. Return the turn it starts, if new.
 
-        `prompt` is that of the message before it, if the source names one.
+        `prompt` names the message before it, if the source names one.
         """
         prompt = prompt or (self.current.prompt if self.current is not None else None)
         if prompt is not None:
@@ -141,7 +141,7 @@ class Turns:
             self._by_prompt[prompt] = [self.current]
 
     def on_init(self) -> Turn | None:
-        """Handle `system/init`. Return the turn it starts; None if that is known already."""
+        """Handle `system/init`. Return the turn it starts; None if that turn is already known."""
         self._has_inits = True
         if self._announced is None and not self.queued and self._ended_tasks and self.current is not None:
             self._ended_tasks -= 1

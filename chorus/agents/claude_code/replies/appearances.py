@@ -50,7 +50,7 @@ class PromptAppearances:
             self.current = replace(self.current, claimed=False)
 
     def begin_new_appearance(self) -> None:
-        """Treat the prompt shown now as a new one: its call has ended, so it is about another call."""
+        """Treat the prompt shown now as a new one: the call of the one before has ended."""
         if self.current is not None:
             self._serial += 1
             self.current = replace(self.current, serial=self._serial, claimed=False)

@@ -143,7 +143,7 @@ def _final(key: str) -> KeyStep:
 
 
 def _choose_option(shown: Prompt, index: int, text: str | None) -> KeySequence:
-    """Choose the option at `index`, with a text where it takes one."""
+    """Choose the option at `index`, and type the answer's text if the option takes text."""
     option = shown.options[index]
     if text is None:
         yield from _choose_without_text(shown, index)
@@ -279,7 +279,7 @@ def _prepare_answer(shown: Prompt, answer: QuestionAnswer) -> Generator[KeyStep,
 def _check_boxes(shown: Prompt, answer: QuestionAnswer) -> KeySequence:
     """Press the numbers of the boxes that differ from the answer."""
     if answer.text is not None:
-        raise CannotAnswer("this question cannot take a text from here; answer it in its pane")
+        raise CannotAnswer("this question cannot take typed text from here; answer it in its pane")
     wanted = frozenset(_key_of(shown, label) for label in answer.labels)
     if not wanted:
         raise CannotAnswer("this question takes at least one option")

@@ -26,7 +26,7 @@ from chorus.system.files.private_files import make_private
 class SettingsNotWritten(ChorusError):
     """A settings file cannot be read or written."""
 
-    hint = "Make the file and its directory writable, then run this again."
+    hint = "Make the file and its directory writable, then run the command again."
 
 
 def locate_settings(scope: SettingsScope, environment: Mapping[str, str], work_tree: Path | None) -> Path:

@@ -34,7 +34,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 class SettingsUnreadable(ChorusError):
     """A settings file is not valid JSON, or not of the form the client documents."""
 
-    hint = "Correct the file (the client ignores it as it is), then run this again."
+    hint = "Correct the file (until then the client ignores it), then run the command again."
 
 
 @dataclass(frozen=True, slots=True)

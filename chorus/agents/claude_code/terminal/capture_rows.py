@@ -46,7 +46,7 @@ def find_unused_rows(data: bytes, texts: Iterable[bytes]) -> list[UnusedRow]:
 def find_rows(rows: Sequence[bytes], texts: Iterable[bytes]) -> list[tuple[int, int]]:
     """Return the first and the last row of each of these texts, which are in order.
 
-    Blanks are ignored, because rows lose the blanks they end in and texts have no newlines between rows. For
+    Blanks are ignored, because rows lose their trailing blanks and texts have no newlines between rows. For
     a text that is not found, the last row is the one before the first.
     """
     solid = [row.translate(None, _BLANKS) for row in rows]
