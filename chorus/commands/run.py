@@ -184,7 +184,7 @@ def plain_program(command: str) -> str | None:
 
 @contextmanager
 def fifo(path: Path) -> Iterator[None]:
-    """Create a named pipe for the program started inside; remove it if that fails."""
+    """Create a named pipe for the program started in the block; remove it if the block fails."""
     os.mkfifo(path, 0o600)
     try:
         yield

@@ -67,7 +67,7 @@ class Recorder:
         return self.journal.current_commit(recorded)
 
     def recorded_size(self, path: str) -> int:
-        """The length of a file as it was last recorded; 0 if it was not, or only git could say."""
+        """The length of a file when last recorded; 0 if it never was, or if only git could say."""
         located = self.workspace.work_tree.locate(path)
         entry = None if located is None else self.journal.timeline.entry(located)
         return 0 if entry is None else self.workspace.store.blob_size(entry.oid) or 0
@@ -84,7 +84,7 @@ class Recorder:
         *,
         is_waiting: Callable[[], bool] = lambda: True,
     ) -> bool:
-        """Record what changed so far as outside changes: the call that starts now did not make them.
+        """Record all changes up to now as outside changes: the call that starts now did not make them.
 
         `is_waiting`: whether the client still waits for its hook. If it no longer does, the call itself may
         have made the changes found here: then nothing is recorded, and False is returned.

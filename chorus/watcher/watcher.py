@@ -1,7 +1,7 @@
 """The watcher: one event loop that reads every source, keeps the timeline, and answers requests.
 
-Everything that records runs on this loop's one thread, in the order in which it is read. Here the parts are
-put together, started and ended.
+Everything that records runs on this loop's one thread, in the order in which it is read. This module only
+constructs, starts and ends the parts.
 """
 
 import asyncio

@@ -72,7 +72,7 @@ class Guard:
 
 
 def host_name(host: str) -> str | None:
-    """The name in a Host header, without the port: a tunnel may show the page under another one."""
+    """The name in a Host header, without the port: a tunnel may show the page under another name."""
     try:
         return urlsplit(f"//{host}").hostname
     except ValueError:

@@ -47,7 +47,7 @@ class TimelineCommit(NamedTuple):
 
 
 class TimelineUnreadable(GitFailed):
-    """The timeline cannot be read lazily: it is missing, cut off, or lacks the record to be found."""
+    """The timeline cannot be read lazily: it is missing or cut off, or lacks the wanted record."""
 
 
 def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:

@@ -120,7 +120,7 @@ class Directory:
         return chain.from_iterable(map(parse_entries, (run.raw for run in self.runs)))
 
     def locate(self, name: bytes, mode: int) -> tuple[int, int] | None:
-        """The run with this name, and where in it its object id is; None if there is no such entry."""
+        """The run with this name, and the position of the object id in it; None if there is no such entry."""
         number = self._run_index(name + b"/" if mode == TREE_MODE else name) if self._firsts else 0
         found = self.runs[number].position(name)
         return (number, found[1]) if found is not None and found[0] == mode else None

@@ -1,6 +1,6 @@
 """The prompts on the screens of watched panes.
 
-Keeps which prompt each screen shows, since when, and under which name, and answers one with keys while its
+Remembers which prompt each screen shows, since when and under which name, and answers one with keys while its
 own dialog is on that screen.
 """
 

@@ -210,7 +210,7 @@ class PendingPrompts:
             raise
         self._requested.remove(requested)
         pane = requested.pane
-        # A dialog that was closed with a key is gone already: the pane may show the next one.
+        # A dialog that was closed with a key is already gone: the pane may show the next one.
         if (
             pane is not None
             and not keys

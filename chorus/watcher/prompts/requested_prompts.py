@@ -131,7 +131,7 @@ class ControlRequests:
         return [request for its_run, request in self.pending.values() if its_run == run]
 
     def add(self, request: PromptOpened, run: str) -> bool:
-        """Add a pending request. Return False if it is pending already or was answered."""
+        """Add a pending request. Return False if it is already pending or answered."""
         assert request.request is not None
         if request.request in self.pending or request.request in self._answered:
             return False

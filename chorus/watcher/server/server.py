@@ -52,7 +52,7 @@ class Server:
         handle_http: HandleHttp | None = None,
         listener: socket.socket | None = None,
     ) -> None:
-        """`listener`: the socket, if it is listening already."""
+        """`listener`: the socket, if it is already listening."""
         self._home = home
         self._listener = listener
         self._handle = handle

@@ -190,7 +190,7 @@ class ChangedPaths:
 
 
 def parse_moment(time: str | None) -> float | None:
-    """Return a time of the client's in seconds since 1970; None if it is not a valid one."""
+    """Return a time from the client as seconds since 1970; None if it is invalid."""
     try:
         return None if time is None else datetime.fromisoformat(time).timestamp()
     except (ValueError, OverflowError):

@@ -1,1 +1,1 @@
-"""Read Claude Code's dialogs: from a captured screen, or a permission request, to a prompt."""
+"""Turn a captured screen or a permission request of Claude Code into a prompt."""

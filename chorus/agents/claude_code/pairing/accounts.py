@@ -100,7 +100,7 @@ def count_answer(
 
 
 def write_text(context: EventContext, text: str) -> TextWritten | None:
-    """Return a whole text of the main agent, unless it was streamed before."""
+    """Return a complete text block of the main agent, unless it was already streamed."""
     session = context.session
     streamed, session.written = session.written, ""
     if context.agent is not None or context.source is not _STREAM:

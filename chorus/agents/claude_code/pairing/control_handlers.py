@@ -93,7 +93,7 @@ def _ask(
     server: str | None = None,
     message: dict[str, Any] | None = None,
 ) -> list[Outcome]:
-    """Report a request from the client that is not a prompt. Requests on its stdin are not its own."""
+    """Report a request from the client that is not a prompt. Requests on its stdin were sent to it."""
     if event.request is None or event.source is Source.CONTROL_IN:
         return []
     return [ControlAsked(context.session.id, event.request, subtype, server, message)]

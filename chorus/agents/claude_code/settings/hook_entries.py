@@ -1,6 +1,6 @@
 """Add Chorus's hooks to the text of the client's settings, and remove them, changing nothing else.
 
-Removing what was added restores the text to the character. That works because an object or list created
+Removing what was added restores the text exactly. That works because an object or list created
 here begins with a blank or a line break inside; what is added to an empty one of the user does not.
 """
 
