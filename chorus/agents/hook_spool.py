@@ -139,6 +139,10 @@ class Spool:
             self._sweep_answers()
         return unfinished + [event for event in found if event is not None]
 
+    def has_new(self) -> bool:
+        """Whether `take` would return events. May be called from any thread."""
+        return bool(self._list(self._directory))
+
     def is_hook_waiting(self, event: HookEvent) -> bool:
         """Whether the hook still makes the client wait. Call it after reading what an edit will change."""
         if event not in self._unreleased:
@@ -228,7 +232,7 @@ class Spool:
 
         A file system's clock may have a resolution of some milliseconds; process ids rarely go backwards.
         """
-        returned = {event.name for event in self._unreleased}
+        returned = {event.name for event in tuple(self._unreleased)}  # another thread may ask
         entries: list[tuple[int, int, str]] = []
         with os.scandir(directory) as found:
             for entry in found:

@@ -132,12 +132,14 @@ class Recorder:
         open_paths: Collection[str] = (),
         *,
         wait_for_open_calls: bool = False,
+        is_overtaken: Callable[[], bool] = lambda: False,
     ) -> bool:
         """Record calls that have ended, oldest first, each with its own part of what changed.
 
         `open_paths`: the paths that unfinished calls name. With `wait_for_open_calls`, nothing is recorded
         and False returned if part of the change may be such a call's, or one's that is not even known because
-        the client did not wait, or wrote when an ended one had written: it may end any moment.
+        the client did not wait, or wrote when an ended one had written: it may end any moment. The same if
+        `is_overtaken` once the files are read: calls were reported meanwhile, and may have written before.
         """
         with self.journal.writing():
             once = {call.action.id: call for call in reversed(calls)}
@@ -145,6 +147,8 @@ class Recorder:
             new = in_order_of_ends(self._without_contained(new, source))
             located = set(self.workspace.locate_all(open_paths))
             seen = self._observe(self._where(new), ())
+            if wait_for_open_calls and is_overtaken():
+                return False
             behind = {path for call in new if call.is_late for path in self._named_or_reported(call.action)}
             result = self._attributor.attribute(new, seen.edits, located | behind)
             unclear = (result.outside_paths & (located | behind)) | (result.window_paths & located)

@@ -174,6 +174,7 @@ class Watcher:
             lone_sessions,
             self.tasks.fail,
         )
+        self.trees.has_unread = lambda: spool.has_new() or self.mod.has_new()
         self._live_clients = LiveClients(
             roster, self.transcripts.end_client, self.temporary_hooks, agent.setup
         )

@@ -126,6 +126,8 @@ class WatchedTree:
         self._news = LogChanges(self.recorder.journal)
         self._late = False
         self.more_to_come = False  # events wait to be read: the calls they end are recorded together
+        # Whether events have come that are not read yet. It is called from any thread.
+        self.has_unread: Callable[[], bool] = lambda: False
 
     def start(self) -> None:
         self.watch.start()
@@ -275,14 +277,26 @@ class WatchedTree:
         if not self._held:
             self._held_until = time.monotonic() + self._hold_seconds
         ended = [*self._held, *calls]
-        may_wait = time.monotonic() < self._held_until
+        started = time.monotonic()
+        may_wait = started < self._held_until
+
+        def is_overtaken(recorder: Recorder) -> bool:
+            """Whether calls were reported while files were read in a thread: they may have written too."""
+            return recorder is not self.recorder and self.has_unread()
 
         def record(recorder: Recorder) -> bool:
             open_paths = self.windows.open_paths
-            return recorder.record_ended(ended, source, open_paths, wait_for_open_calls=may_wait)
+            return recorder.record_ended(
+                ended,
+                source,
+                open_paths,
+                wait_for_open_calls=may_wait,
+                is_overtaken=lambda: is_overtaken(recorder),
+            )
 
-        is_early = may_wait and time.monotonic() < self._all_told_at
+        is_early = may_wait and started < self._all_told_at
         if self.more_to_come or is_early or not await self._write(_where(ended), record):
+            self._held_until += time.monotonic() - started  # reading a large tree is not waiting
             self._held, self._held_source = ended, source
             self._wake()
         else:
@@ -448,6 +462,8 @@ class WatchedTrees:
         self._readers: dict[Path, Recorder] = {}  # of trees that are only read
         # Whether a session's client rewound this file just now.
         self.was_rewound: Callable[[Path], bool] = lambda path: False
+        # Whether events have come that are not read yet.
+        self.has_unread: Callable[[], bool] = lambda: False
 
     def find(self, cwd: str) -> WatchedTree | None:
         """Return the work tree of this repository that `cwd` is in, or None."""
@@ -484,6 +500,7 @@ class WatchedTrees:
                 pool=self._pool,
             )
             tree.recorder.journal.is_rewind = partial(self._is_rewind, root)
+            tree.has_unread = self.has_unread
             tree.start()
             self.all[root] = tree
             self._head_moved.set()

@@ -17,7 +17,7 @@ from chorus.model.outcomes import ActionClosed, StatusCorrected
 from chorus.watcher import work_trees
 from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.work_trees import WatchedTree
-from tests.history.agent_at_work import action, bash
+from tests.history.agent_at_work import action, bash, reported
 from tests.repos import UserRepo
 from tests.watcher.test_work_tree_windows import facts, moment, opened, record_outside, settle, tell
 
@@ -304,6 +304,29 @@ async def test_a_command_reported_afterwards_leaves_what_was_written_since_to_it
     assert facts(tree) == [("outside", None, ("before.txt",))]
     await tree.feed([ActionClosed(command)], source="transcript", is_waiting=None)
     assert facts(tree)[-1] == ("committed", "t1", ("since.txt",))
+
+
+async def test_a_command_read_while_more_was_reported_is_recorded_together_with_that(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    """In a large work tree the next call is reported and writes while the command's change is looked for."""
+    repo.write("n.txt", b"one\ntwo\n")
+    await tree.settle()
+    assert not await tree.record_outside(grace_seconds=0)
+    command, place = bash("t1"), repo.path / "n.txt"
+    unread = [True]
+    tree.has_unread = lambda: bool(unread)
+    tree.watch.stop()  # so everything is looked at
+    await tree.feed([opened(command)], source="hook", is_waiting=lambda: True)
+    repo.write("n.txt", b"ONE\nTWO\n")  # the first line by the command, the second by the edit
+    await tree.feed([ActionClosed(command)], source="hook", is_waiting=lambda: True)
+    assert tree.any_held
+    unread.clear()
+    edit = action("t2", place, report=reported(place, "ONE\ntwo\n", "ONE\nTWO\n"))
+    await tree.feed([ActionClosed(edit)], source="hook", is_waiting=lambda: True)
+    assert not tree.any_held
+    assert facts(tree)[1:] == [("committed", "t1", ("n.txt",)), ("committed", "t2", ("n.txt",))]
+    assert [entry.lines for entry in tree.recorder.entries()][1:] == [(1, 1), (1, 1)]
 
 
 def test_a_change_is_outside_once_it_is_old_enough(tree: WatchedTree, repo: UserRepo) -> None:

@@ -8,7 +8,8 @@ not record is read from the transcript.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NotRequired, TypedDict
@@ -75,6 +76,7 @@ class ModSource:
     lone_sessions: LoneSessions
     fail: Callable[[BaseException], bool]
     _held: dict[int, ModChannel] = field(default_factory=dict)
+    _unread: list[None] = field(default_factory=list)  # one for each report that waits for the lock
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
 
     async def handle(self, request: HttpRequest, client_pid: int | None) -> ModReply:
@@ -107,6 +109,22 @@ class ModSource:
         recorded = tree.recorder.timeline.find_action(call) if tree is not None else None
         return recorded.record.number if recorded is not None and recorded.record.action == call else None
 
+    def has_new(self) -> bool:
+        """Whether a report waits until it can be fed. May be called from any thread."""
+        return bool(self._unread)
+
+    @asynccontextmanager
+    async def _lock_in_turn(self) -> AsyncIterator[None]:
+        self._unread.append(None)
+        try:
+            await self.pipeline.lock.acquire()
+        finally:
+            self._unread.pop()
+        try:
+            yield
+        finally:
+            self.pipeline.lock.release()
+
     async def _take(self, report: Mapping[str, Any], client_pid: int | None) -> ReportReply:
         value = self.events.read_report(report)
         if value is None:
@@ -124,7 +142,7 @@ class ModSource:
         call = value.get("tool_use_id")
         self.fallback.on_report(call if isinstance(call, str) else None)
         try:
-            async with self.pipeline.lock:
+            async with self._lock_in_turn():
                 outcomes = await self.pipeline.feed(
                     [value],
                     Source.MOD,
