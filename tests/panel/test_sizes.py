@@ -31,6 +31,18 @@ async def test_the_panel_fits_every_size_and_survives_resizing(watcher: Scripted
         await ui.shows("Do you want to proceed?")
 
 
+async def test_the_cursor_stays_visible_whatever_makes_the_queue_smaller(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher, (80, 24)) as ui:
+        await ui.press("G")
+        await ui.settle()
+        queue = ui.view.queue
+        queue.styles.max_height = 3
+        await ui.until(lambda: queue.size.height == 3, "the smaller queue")
+        await ui.until(
+            lambda: queue.scroll_offset.y <= queue.cursor < queue.scroll_offset.y + 3, "the row of the cursor"
+        )
+
+
 async def test_the_panel_under_a_form_follows_a_resize(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher, (80, 24)) as ui:
         parts = (ui.view.sessions, ui.view.queue, ui.view.diff, ui.view.key_bar)

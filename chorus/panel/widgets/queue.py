@@ -8,7 +8,7 @@ from time import monotonic
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.events import Click
+from textual.events import Click, Resize
 from textual.message import Message
 
 from chorus.panel.state.items import LogEntry
@@ -184,6 +184,10 @@ class Queue(LinePane):
             self.refresh()
             self.post_message(self.Moved(self.row))
         self.reveal(index)
+
+    def on_resize(self, event: Resize) -> None:
+        """Keep the cursor visible, whatever changed the size of this pane."""
+        self.reveal(self.cursor)
 
     def on_click(self, event: Click) -> None:
         index = self.scroll_offset.y + event.y
