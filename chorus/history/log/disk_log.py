@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 from chorus.history.log.entry import FindAction, LogEntry, entry_json, entry_of_call, entry_of_record
 from chorus.history.log.filter import Locate, LogFilter, select_entries
-from chorus.history.log.json_views import LaneRow, changes_below, lanes_json, show_json
+from chorus.history.log.json_views import LaneRow, changes_below, count_by_lane, lanes_json, show_json
 from chorus.history.log.lookup import find_entry
 from chorus.history.marks.landings import find_landed
 from chorus.history.marks.mark_log import FILE_NAME, ActionMarks, Mark, parse_marks, read_marks
@@ -93,7 +93,7 @@ class DiskLog:
                 rows[lane_commit.lane] = LaneRow(lane_commit.lane, lane_commit.base, recorded.record.session)
         listed = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", BRANCHES).splitlines()
         tips = {name: Oid(oid) for oid, name in (line.split(" ", 1) for line in listed)}
-        return lanes_json(entries, reversed(rows.values()), tips.get, self.worktree)
+        return lanes_json(count_by_lane(entries), reversed(rows.values()), tips.get, self.worktree)
 
     def show(self, name: str, *, user_diff: bool = False) -> ActionJson:
         """The action with that number, id or lane commit, or the outside change with that timeline commit.

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 from chorus.history.log.entry import LogEntry, context_json, entry_json
@@ -60,13 +60,15 @@ def _edit_json(edit: Edit) -> "EditJson":
     }
 
 
-def lanes_json(
-    entries: Iterable[LogEntry],
-    lanes: Iterable[LaneRow],
-    read_tip: Callable[[str], Oid | None],
-    worktree: str,
-) -> "list[LaneJson]":
-    """The lanes whose branch exists, with the number of their actions and of those still open."""
+class LaneCounts(NamedTuple):
+    """What the entries of the log say about each lane, by the lane's name."""
+
+    actions: Mapping[str, int]
+    open_actions: Mapping[str, int]
+    contexts: Mapping[str, Set[str]]
+
+
+def count_by_lane(entries: Iterable[LogEntry]) -> LaneCounts:
     actions: Counter[str] = Counter()
     open_actions: Counter[str] = Counter()
     contexts: defaultdict[str, set[str]] = defaultdict(set)
@@ -74,7 +76,18 @@ def lanes_json(
         if entry.lane is not None and entry.n is not None and entry.within is None:
             actions[entry.lane] += 1
             open_actions[entry.lane] += entry.open
-            contexts[entry.lane].update(entry.context)
+            if entry.context:
+                contexts[entry.lane].update(entry.context)
+    return LaneCounts(actions, open_actions, contexts)
+
+
+def lanes_json(
+    counts: LaneCounts,
+    lanes: Iterable[LaneRow],
+    read_tip: Callable[[str], Oid | None],
+    worktree: str,
+) -> "list[LaneJson]":
+    """The lanes whose branch exists, with the number of their actions and of those still open."""
     listed: list[LaneJson] = []
     for lane in lanes:
         ref = lane_ref(lane.name)
@@ -83,8 +96,9 @@ def lanes_json(
             listed.append(
                 {
                     "name": lane.name, "ref": ref, "base": lane.base, "tip": tip, "session": lane.session,
-                    "actions": actions[lane.name], "open": open_actions[lane.name],
-                    "worktree": worktree, "context": _sorted_contexts(contexts[lane.name]),
+                    "actions": counts.actions.get(lane.name, 0),
+                    "open": counts.open_actions.get(lane.name, 0),
+                    "worktree": worktree, "context": _sorted_contexts(counts.contexts.get(lane.name, ())),
                 }
             )  # fmt: skip
     return listed

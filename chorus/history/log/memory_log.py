@@ -12,7 +12,14 @@ from typing import NamedTuple
 from chorus.history.journal import Journal
 from chorus.history.log.entry import LogEntry, entry_json, entry_of_call, entry_of_record, find_reverted
 from chorus.history.log.filter import LogFilter, select_entries
-from chorus.history.log.json_views import LaneRow, changes_below, lanes_json, show_json
+from chorus.history.log.json_views import (
+    LaneCounts,
+    LaneRow,
+    changes_below,
+    count_by_lane,
+    lanes_json,
+    show_json,
+)
 from chorus.history.log.lookup import find_entry
 from chorus.history.marks.landings import BranchStamp, find_landed, read_branch_stamp
 from chorus.history.marks.mark_log import ActionMarks, Mark
@@ -97,6 +104,7 @@ class MemoryLog:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._follower = LogFollower(journal)
+        self._lane_counts: LaneCounts | None = None  # of the entries as they are, once they were counted
         self._restart()
 
     def entries(self) -> list[LogEntry]:
@@ -124,6 +132,7 @@ class MemoryLog:
             self._restart()
             return self.known_entries()
         if records or marks or touched:
+            self._lane_counts = None
             self._update(touched)
             self._add(records, calls)
         return list(self._entries)
@@ -138,9 +147,11 @@ class MemoryLog:
     def lanes(self) -> list[LaneJson]:
         """Every lane whose branch exists, oldest first."""
         entries = self.entries()
+        if self._lane_counts is None:
+            self._lane_counts = count_by_lane(entries)
         rows = [LaneRow(lane.name, lane.base, lane.session) for lane in self._journal.lanes.all()]
         workspace = self._journal.workspace
-        return lanes_json(entries, rows, workspace.refs.read, workspace.label)
+        return lanes_json(self._lane_counts, rows, workspace.refs.read, workspace.label)
 
     def show(self, name: str, *, user_diff: bool = False) -> ActionJson:
         """The action with that number, id or lane commit, or the outside change with that timeline commit.
@@ -172,6 +183,7 @@ class MemoryLog:
         self._follower.restart()
         self._last_number = 0
         self._entries: list[LogEntry] = []
+        self._lane_counts = None
         self._indexes: dict[str, list[int]] = {}  # by call or action
         # Up to the last record with a number the order is final; what follows may still be reordered.
         self._sources: list[TimelineCommit | Mark] = []
@@ -223,6 +235,7 @@ class LogChanges:
         # One that is forgotten is given again when it is touched, which does no harm.
         self._taken: LruDict[tuple[int | None, Oid | None], LogEntry] = LruDict(MAX_TAKEN)
         self._follower = LogFollower(journal)
+        self._lane_counts: LaneCounts | None = None  # of the entries as they are, once they were counted
         self._restart()
 
     def take(self) -> list[LogEntry]:
