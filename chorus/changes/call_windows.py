@@ -82,12 +82,14 @@ class RecordCallWindow:
     """Record what changed in the action's window as its change.
 
     `shared`: other windows are open, so the client's own list of changed paths decides first.
-    `ended`: when the window ended, if the client says so.
+    `ended`: when the window ended, if the client says so. `began`: the same of its start, for a call that
+    went on in the background.
     """
 
     action: Action
     shared: bool
     ended: str | None = None
+    began: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class CallWindows:
         self._named: dict[ToolUseId, Call] = {}
         self._windows: dict[ToolUseId, Call] = {}
         self._background: dict[ToolUseId, Action] = {}
+        self._moved: dict[ToolUseId, str | None] = {}  # when each of these went to the background
 
     @property
     def open_paths(self) -> frozenset[str]:
@@ -193,6 +196,7 @@ class CallWindows:
         if action.status == "succeeded" and _runs_in_background(action):
             later = action._replace(id=ToolUseId(action.id + BACKGROUND_SUFFIX), report=None)
             self._background[action.id] = later
+            self._moved[action.id] = ended
         return [RecordCallWindow(action, shared, ended)]
 
     def _end_background(self, ids: Iterable[ToolUseId], ended: str | None = None) -> list[WindowEffect]:
@@ -200,7 +204,7 @@ class CallWindows:
         for identity in ids:
             action = self._background.pop(identity, None)
             if action is not None:
-                effects.append(RecordCallWindow(action, self.open, ended))
+                effects.append(RecordCallWindow(action, self.open, ended, self._moved.pop(identity, None)))
         return effects
 
     def _background_of(self, session: SessionId) -> list[ToolUseId]:

@@ -181,7 +181,7 @@ class WatchedTree:
                         until = self._end_of_late_call(reported_at, ended_at)
                         in_window = self.windows.open
                         ended.append(EndedCall(action, is_late=late, in_window=in_window, until=until))
-                    case RecordCallWindow(action, shared, ended_at):
+                    case RecordCallWindow(action, shared, ended_at, began):
                         await self._changed_paths.settle()
                         until = self._end_of_late_call(reported_at, ended_at)
                         if until is not None and source == Source.TRANSCRIPT.value:
@@ -189,8 +189,18 @@ class WatchedTree:
                             self._all_told_at = time.monotonic() - ago + TRANSCRIPT_DELAY_SECONDS
                         where = self._paths_for(action, until)
                         announced = source != Source.TRANSCRIPT.value and action.id not in unannounced
+                        since = parse_moment(began)
+                        since = None if since is None or self._is_remote else since - CLOCK_SLACK_SECONDS
                         ended.append(
-                            EndedCall(action, where, shared, self._late, until=until, is_announced=announced)
+                            EndedCall(
+                                action,
+                                where,
+                                shared,
+                                self._late,
+                                until=until,
+                                since=since,
+                                is_announced=announced,
+                            )
                         )
                     case RecordOutsideAt() if is_waiting is None or _call_of(outcome) in unannounced:
                         pass

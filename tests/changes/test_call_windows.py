@@ -135,7 +135,7 @@ def test_a_background_command_keeps_its_window_until_its_task_ends() -> None:
     assert windows.open
     later = action._replace(id=ToolUseId("b-background"))
     assert windows.feed(BackgroundTaskEnded(S, bash.id, "task", ended)) == [
-        RecordCallWindow(later, False, ended)
+        RecordCallWindow(later, False, ended, moved)
     ]
     assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == []
     assert not windows.open

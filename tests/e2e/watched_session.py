@@ -217,7 +217,7 @@ def expect_actions(watched: WatchedSession, wanted: Sequence[tuple[str, list[str
 
 
 def expect_change(project: Path, entry: dict[str, Any], wanted: Expected) -> None:
-    assert sorted(entry["paths"]) == sorted(wanted.after) or wanted.status in ("failed", "denied")
+    assert sorted(entry["paths"]) == sorted(wanted.after) or wanted.status in ("failed", "denied"), entry
     assert wanted.why in entry["summary"]
     assert bool(entry["agent"]) is wanted.by_sub_agent
     for path, text in wanted.after.items():

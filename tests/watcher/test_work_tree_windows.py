@@ -145,16 +145,20 @@ def test_what_is_written_after_a_command_ended_is_not_its_change_however_late_it
     assert facts(tree) == [("committed", "t1", ("its.txt",)), ("committed", "t2", ("later.txt",))]
 
 
+@pytest.mark.parametrize("is_watched", [True, False])
 def test_a_command_moved_to_the_background_keeps_what_it_wrote_until_then_however_late_it_is_read(
-    tree: WatchedTree, repo: UserRepo
+    tree: WatchedTree, repo: UserRepo, is_watched: bool
 ) -> None:
     settle(tree)
+    if not is_watched:
+        tree.watch.stop()
     command = bash("t1")._replace(background=True)
     repo.write("soon.txt", b"soon\n")
+    moment()
     moved = moment()
     repo.write("late.txt", b"late\n")
     tell(tree, opened(command), ActionClosed(command, iso(moved)))
-    tell(tree, BackgroundTaskEnded(S, command.id, "task"))
+    tell(tree, BackgroundTaskEnded(S, command.id, "task", iso(moment())))
     wait_for(lambda: not asyncio.run(record_held(tree)), what="a call that is no longer held")
     assert facts(tree) == [
         ("committed", "t1", ("soon.txt",)),

@@ -43,6 +43,7 @@ class EndedCall(NamedTuple):
     `in_window`: another call, which may write anywhere, ran when this one ended.
     `is_announced`: its start was reported before it could write, after all calls that had ended by then.
     `until`: when it had ended, in seconds since 1970, if known. What was written later is not its change.
+    `since`: the same of its start. What was last written before is not its change either.
     """
 
     action: Action
@@ -52,6 +53,7 @@ class EndedCall(NamedTuple):
     in_window: bool = False
     is_announced: bool = False
     until: float | None = None
+    since: float | None = None
 
     @property
     def names_its_paths(self) -> bool:
@@ -165,6 +167,9 @@ class Attributor:
         elif call.until is not None:
             # Whether it wrote there as well is not known.
             found = (path for path in found if not self._is_written_after(call, path))
+            if (since := call.since) is not None:
+                is_written_before = self._workspace.work_tree.is_written_before
+                found = (path for path in found if not is_written_before(path, since))
         return dict.fromkeys((*found, *reported))
 
     def _is_written_after(self, call: EndedCall, path: RepoPath) -> bool:

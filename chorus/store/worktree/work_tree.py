@@ -105,6 +105,14 @@ class WorkTree:
             return False
         return min(state.st_mtime, state.st_ctime) > moment
 
+    def is_written_before(self, path: RepoPath, moment: float) -> bool:
+        """Whether the file was certainly not written since that time. False if it is gone."""
+        try:
+            state = os.lstat(f"{self._root}/{path}")
+        except OSError:
+            return False
+        return max(state.st_mtime, state.st_ctime) < moment
+
     def write_file(self, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
         """Put a file or link at `path`, completely or not at all, if what is there still is `expected`.
 
