@@ -140,8 +140,11 @@ class Spool:
         return unfinished + [event for event in found if event is not None]
 
     def has_new(self) -> bool:
-        """Whether `take` would return events. May be called from any thread."""
-        return bool(self._list(self._directory))
+        """Whether `take` would return events. May be called from any thread, and without a spool."""
+        try:
+            return bool(self._list(self._directory))
+        except FileNotFoundError:
+            return False
 
     def is_hook_waiting(self, event: HookEvent) -> bool:
         """Whether the hook still makes the client wait. Call it after reading what an edit will change."""

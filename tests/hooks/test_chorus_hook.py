@@ -472,6 +472,21 @@ def test_a_held_hook_ends_if_the_watcher_died_before_the_hook_read_the_answer(
     assert waiting_hook.finish() == b""
 
 
+def test_the_spool_says_whether_an_event_has_come_that_was_not_taken(project: Path, spool: Spool) -> None:
+    assert not spool.has_new()
+    hook = start_hook(project)
+    send(hook, EVENT)
+    wait_until(spool.has_new, what="the event")
+    (event,) = spool.take()
+    assert not spool.has_new()  # taken, and its hook still waits
+    spool.release(event)
+    assert hook.communicate(timeout=10) == (b"", b"")
+    directory = project / ".git/chorus/spool"
+    moved = directory.rename(directory.with_name("moved"))
+    assert not spool.has_new()
+    moved.rename(directory)
+
+
 def test_thirty_six_hooks_at_once_write_large_events_completely(project: Path, spool: Spool) -> None:
     with FakeWatcher(spool) as watcher:
         hooks = [start_hook(project) for _ in range(36)]
