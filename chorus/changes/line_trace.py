@@ -40,6 +40,11 @@ def follow_line(line: int, changes: Sequence[Hunk]) -> tuple[int, bool]:
     return line + shift, False
 
 
+def removed_lines(changes: Iterable[Hunk]) -> set[int]:
+    """The lines of the old file that no line of the new one replaces."""
+    return {line for hunk in changes for line in range(hunk.before_start + hunk.added, hunk.before_end)}
+
+
 def changed_lines(old: bytes, new: bytes, changes: Iterable[Hunk]) -> list[bytes]:
     """The text of each line that the changes removed or added."""
     before, after = old.split(b"\n"), new.split(b"\n")

@@ -3,7 +3,7 @@
 import pytest
 
 from chorus.changes.diff import hunks
-from chorus.changes.line_trace import changed_lines, follow_line, trace_lines_back
+from chorus.changes.line_trace import changed_lines, follow_line, removed_lines, trace_lines_back
 
 OLD = b"a\nb\nc\nd\ne\n"
 
@@ -36,3 +36,8 @@ def test_lines_are_traced_back_to_where_they_were_or_to_this_change() -> None:
 def test_the_lines_of_a_change_are_those_it_removed_and_added() -> None:
     new = b"a\nB\nc\ne\nf"
     assert changed_lines(OLD, new, hunks(OLD, new)) == [b"b", b"B", b"d", b"f"]
+
+
+def test_a_removed_line_is_one_that_no_new_line_replaces() -> None:
+    assert removed_lines(hunks(OLD, b"a\nX\ne\n")) == {2, 3}
+    assert removed_lines(hunks(OLD, b"x\n" + OLD)) == set()

@@ -555,6 +555,21 @@ def test_of_several_staged_lines_the_first_that_an_action_changed_is_named(
     assert [action.obstacles[0].line for action in done.left] == [9, 20]
 
 
+def test_a_staged_line_holds_back_whoever_removed_it_and_not_who_removed_the_next(
+    numbered: UserRepo, agent: Agent
+) -> None:
+    one = agent.replace("n.txt", b"line 9\n", b"")
+    two = agent.replace("n.txt", b"line 10\n", b"")
+    disk = (numbered.path / "n.txt").read_bytes()
+    numbered.write("n.txt", edited((b"line 9\n", b"staged\n")))
+    numbered.git("add", "n.txt")
+    numbered.write("n.txt", disk)
+    done = land(agent)
+    assert [group.numbers for group in done.groups] == [[two.n]]
+    assert left(done) == [(one.n, "line 9 of n.txt has other content staged")]
+    assert head_file(numbered) == edited((b"line 10\n", b""))
+
+
 ADD_ALL = "sed -i s/five/FIVE/ n.txt; git add -u"
 
 

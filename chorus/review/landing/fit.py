@@ -12,7 +12,7 @@ from itertools import islice
 from chorus.changes.diff import hunks, split_lines, terminated
 from chorus.changes.line_merge import Overlap, merge_lines
 from chorus.changes.line_places import find_positions
-from chorus.changes.line_trace import changed_lines, follow_line
+from chorus.changes.line_trace import changed_lines, follow_line, removed_lines
 from chorus.history.lanes.lane_change import merge_entries
 from chorus.history.log.entry import LogEntry
 from chorus.history.workspace import PLAIN_MODES, Workspace
@@ -168,7 +168,8 @@ class _Fitter:
                 changed += [inserted[place] for place in places if place in inserted]
             if changed:
                 found |= {number: min(changed) + 1 for number in change.numbers if number not in found}
-            lines = {line: position for line, (position, _) in followed.items()}
+            removed = removed_lines(changes)
+            lines = {line: followed[line][0] for line in lines if lines[line] not in removed}
             now = merged
         return found
 
