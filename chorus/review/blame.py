@@ -203,10 +203,11 @@ def _find_action(history: FileHistory, commit: Oid, path: RepoPath, text: bytes)
     """Of the actions in a commit's trailers, the last one that added a line with this text."""
     message = history.workspace.store.read_commit(commit).message
     names = tuple(dict.fromkeys((*parse_actions(message), *parse_parts(message))))
-    if len(names) == 1:
-        return names[0]
-    known = [r for r in history.touching(path) if r.record.action in names]
-    for recorded in known:
+    if len(names) < 2:
+        return names[0] if names else None
+    for recorded in history.touching(path):
+        if recorded.record.action not in names:
+            continue
         edit = next(e for e in history.edits(recorded) if e.path == path)
         before, after = (history.workspace.read(side) or b"" for side in (edit.before, edit.after))
         new = split_lines(after)

@@ -1,6 +1,6 @@
 """The records of a timeline in memory: the newest as they are, older ones packed.
 
-A packed record takes a tenth of the memory. Reading one unpacks its whole pack, in a few milliseconds.
+A packed record takes a tenth of the memory. Reading one unpacks its whole pack, in about a millisecond.
 """
 
 import pickle
@@ -11,10 +11,10 @@ from typing import overload
 from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.model.lru import LruDict
 
-CHUNK = 256
+CHUNK = 64
 # How many of the newest stay unpacked: what is asked for is mostly among them.
-MIN_UNPACKED = 2 * CHUNK
-MAX_CHUNKS_REMEMBERED = 4
+MIN_UNPACKED = 512
+MAX_CHUNKS_REMEMBERED = 16
 
 
 class RecordList(Sequence[TimelineCommit]):

@@ -8,7 +8,9 @@
 // docs/protocol.md describes the exchange.
 
 // The watcher counts on it: chorus/agents/claude_code/mod/reports.py.
-const LIMIT_MS = 250
+const LIMIT_MS = 200
+// Before a turn, a process of its own may have to ask first whether the watcher works.
+const TURN_LIMIT_MS = 250
 // An edit that takes longer is reported before it has ended.
 const QUICK_MS = 50
 // A watcher is not started more often than this.
@@ -108,7 +110,7 @@ async function deliver($, report) {
 // seconds, and no request can be aborted: so before each turn a process asks, which can be.
 async function isHanging($) {
   if (!hook[0]) return false
-  const done = await $.process.run(["sh", hook[0], hook[1], "ping"], { timeoutMs: LIMIT_MS }).catch(() => null)
+  const done = await $.process.run(["sh", hook[0], hook[1], "ping"], { timeoutMs: TURN_LIMIT_MS }).catch(() => null)
   return done === null || !done.stdout
 }
 
@@ -314,8 +316,8 @@ export function register(on) {
     remember(e)
     const started = Date.now()
     if (socket && !isInteractive) hung = await isHanging($)
-    // Both together take no longer than one report may.
-    if (socket) await sendAndWait($, { event: "hook", hook: e }, started + LIMIT_MS - Date.now())
+    // For both together.
+    if (socket) await sendAndWait($, { event: "hook", hook: e }, started + TURN_LIMIT_MS - Date.now())
     return next(e)
   })
 

@@ -3,12 +3,12 @@
 import pytest
 
 from chorus.history.records import Edit, LaneCommit, Record, RecordKind
-from chorus.history.timeline.record_list import CHUNK, RecordList
+from chorus.history.timeline.record_list import CHUNK, MIN_UNPACKED, RecordList
 from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.model.ids import LaneName, Oid, RepoPath, ToolUseId
 from chorus.store.objects.tree_object import TreeEntry
 
-COUNT = 5 * CHUNK + 3
+COUNT = MIN_UNPACKED + 5 * CHUNK + 3
 
 
 def recorded(number: int) -> TimelineCommit:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 # How long the mod makes the client wait for the answer to a report: LIMIT_MS in hooks/mod/hooks/register.js.
-WAIT_SECONDS = 0.25
+WAIT_SECONDS = 0.2
 
 
 def read_report(report: Mapping[str, Any]) -> dict[str, Any] | None:
