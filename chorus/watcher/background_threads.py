@@ -11,6 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
+from chorus.system.garbage_collection import garbage_collection_paused
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -35,7 +37,9 @@ async def run_in_thread(
 
     def run() -> None:
         try:
-            result = work(*arguments, **named)
+            # A collection during a large plan would stop the event loop too, for a tenth of a second or more.
+            with garbage_collection_paused():
+                result = work(*arguments, **named)
         except BaseException as error:  # noqa: BLE001  raised where it is waited for
             raised = error
             report(lambda: ended.set_exception(raised))

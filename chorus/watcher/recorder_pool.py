@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeVar
 
 from chorus.errors import ChorusError
 from chorus.history.recorder import Recorder
-from chorus.history.timeline.timeline_log import garbage_collection_paused
 from chorus.watcher.background_threads import run_in_thread
 
 # Requests come in groups: a dry run, then the change itself.
@@ -47,8 +46,7 @@ class RecorderPool:
         """Like `use`, with the recorders of several work trees by name."""
 
         def borrow_and_work() -> Result:
-            # A collection during a large plan would stop all threads for some tenths of a second.
-            with garbage_collection_paused(), ExitStack() as stack:
+            with ExitStack() as stack:
                 return work(
                     {name: stack.enter_context(self.borrow(root)) for name, root in work_trees.items()}
                 )

@@ -16,10 +16,11 @@ from chorus.history.log import json_views
 from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.filter import LogFilter
 from chorus.history.log.joint_log import find_action, merge_entries, path_in_tree, read_each
-from chorus.history.timeline.timeline_log import TimelineUnreadable, garbage_collection_paused
+from chorus.history.timeline.timeline_log import TimelineUnreadable
 from chorus.model.ids import RepoPath
 from chorus.store.git_paths import read_git_paths
 from chorus.store.git_process import Git
+from chorus.system.garbage_collection import garbage_collection_paused
 from chorus.wire.home import find_work_tree, label_work_tree, list_work_trees
 
 if TYPE_CHECKING:

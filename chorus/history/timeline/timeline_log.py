@@ -6,12 +6,10 @@ wanted ones are parsed. A line that begins like one of our trailers is a trailer
 message does.
 """
 
-import gc
 import os
 import re
 import subprocess
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from chorus.history.records import Record, RecordKind, parse_lane_commit, parse_record
@@ -19,6 +17,7 @@ from chorus.model.commits import commit_message as message
 from chorus.model.ids import Oid
 from chorus.store.git_process import Git, GitFailed
 from chorus.store.loose_refs import HIDDEN_PREFIX
+from chorus.system.garbage_collection import garbage_collection_paused
 
 REF_PREFIX = HIDDEN_PREFIX
 # Where timelines were until they were hidden from `git log --all`.
@@ -59,18 +58,6 @@ def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:
             # Once more, to raise git's own error message.
             items = git.run(*LOG, tip, "--").decode().split("\0")[:-1]
             return [parse_log_item(item) for item in items][::-1]
-
-
-@contextmanager
-def garbage_collection_paused() -> Iterator[None]:
-    """Pause Python's garbage collection, which takes a third of the time of reading a history."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def read_log_items(git: Git, ref: str) -> Generator[bytes, None, None]:

@@ -7,7 +7,7 @@ a value of the wrong type they count as absent.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias, final
+from typing import Annotated, Any, ClassVar, TypeAlias, final
 
 from pydantic import (
     AliasChoices,
@@ -23,9 +23,6 @@ from pydantic_core import core_schema
 
 from chorus.agents.interface import Source
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
-
-# The key under which the parser gives a model its source. The parser sets it last, so that no JSON can.
-SOURCE_KEY = "chorus:source"
 
 # A dictionary taken as it is, neither copied nor validated, however large.
 JsonObject: TypeAlias = InstanceOf[dict]  # type: ignore[type-arg]  # keys of decoded JSON are strings
@@ -57,7 +54,8 @@ class Model(BaseModel):
 class Known(Model):
     """An event of a known type."""
 
-    source: Source = Field(validation_alias=SOURCE_KEY)
+    # Set by the parser for each event. Not a field: no JSON can set it, and validation would take longer.
+    source: ClassVar[Source]
     # A transcript's line may have both: then `session_id` is the session the client was started with.
     session: SessionId | None = Field(None, validation_alias=spelled("sessionId", "session_id"))
     agent: AgentId | None = Field(None, validation_alias=spelled("agent_id", "agentId"))

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from chorus.agents.claude_code.events import control, hook, messages, names, system
-from chorus.agents.claude_code.events.base import SOURCE_KEY, Known, Malformed, Raw, Unknown, first_error
+from chorus.agents.claude_code.events.base import Known, Malformed, Raw, Unknown, first_error
 from chorus.agents.interface import Source
 
 Event: TypeAlias = Known | Unknown | Malformed
@@ -72,12 +72,12 @@ def _parse_subtype(table: Mapping[str | None, _Validator], kind: str, value: Raw
 
 
 def _validate(validator: _Validator, kind: str, value: Raw, source: Source) -> Event:
-    marked = value.copy()
-    marked[SOURCE_KEY] = source
     try:
-        return validator(marked)
+        event = validator(value)
     except ValidationError as error:
         return Malformed(kind, first_error(error), source)
+    event.__dict__["source"] = source  # events are frozen
+    return event
 
 
 def _validator(model: type[Known]) -> _Validator:

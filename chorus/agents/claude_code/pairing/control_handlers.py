@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from chorus.agents.claude_code.dialogs.elicitations import render_form
-from chorus.agents.claude_code.events.base import SOURCE_KEY
 from chorus.agents.claude_code.events.control import (
     Cancel,
     CanUseTool,
@@ -152,7 +151,7 @@ def _read_permission_result(payload: dict[str, Any]) -> _Verdict:
 
 def _read_hook_output(payload: dict[str, Any]) -> _Verdict:
     # All fields of a hook's output are optional and loose, so this cannot fail.
-    output = HookOutput.model_validate({**payload, SOURCE_KEY: Source.CONTROL_IN})
+    output = HookOutput.model_validate(payload)
     effective_input = output.specific.get("updatedInput") if output.specific else None
     return output.verdict, effective_input if isinstance(effective_input, dict) else None
 

@@ -292,7 +292,8 @@ def on_init(state: PairingState, event: Init, context: EventContext) -> list[Out
 def on_result(state: PairingState, event: Result, context: EventContext) -> list[Outcome]:
     if state.is_repeat(event):
         return []
-    session, outcomes = context.session, list[Outcome]()
+    session = context.session
+    outcomes: list[Outcome] = []
     for denial in event.denials or ():
         if denial.call:
             session.rejected.discard(denial.call)

@@ -153,7 +153,7 @@ class Turns:
 
     def unfinished(self) -> list[Turn]:
         """The turns without a result when `system/init` starts another: their client was killed."""
-        if self._announced is None and not self.queued and self._ended_tasks:
+        if not self._running or (self._announced is None and not self.queued and self._ended_tasks):
             return []
         running = [turn for turn in self._running if turn is not self._announced]
         return [*(early for turn in running for early in self.ended_before(turn)), *running]
