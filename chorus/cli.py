@@ -26,8 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader (a pager, head) has ended, which is no error. Python would complain when it flushes
-        # stdout at exit, so stdout is redirected first.
+        # The reader of stdout (a pager, head) has ended; this is not an error. Python would complain when it
+        # flushes stdout at exit, so stdout is redirected first.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except Exception:  # noqa: BLE001  the outermost boundary reports a bug with the versions
@@ -63,7 +63,7 @@ def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _run_without_command(arguments: Sequence[str]) -> int:
-    """Run `chorus`, `chorus --help` and `chorus --version`, without argparse, whose import costs more."""
+    """Run `chorus`, `chorus --help` and `chorus --version`, without argparse, which is slow to import."""
     if not arguments:
         return _show_overview()
     if len(arguments) > 1 and arguments[0] in ("-h", "--help") and arguments[1] in COMMANDS:

@@ -24,7 +24,7 @@ class ChorusError(Exception):
 
     exit_code: ExitCode = ExitCode.SYSTEM_ERROR
     hint: str | None = None
-    # For programs: what the message says, as data.
+    # The facts of the message, as data for programs.
     details: Mapping[str, object] | None = None
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:

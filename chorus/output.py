@@ -1,7 +1,8 @@
-"""The only module that writes to stdout and stderr, and the one place where text becomes harmless.
+"""The only module that writes to stdout and stderr. It makes text harmless for a terminal.
 
-stdout carries the result, stderr everything about it. A file name, a tool's name or a message may hold
-anything, so each line is made printable here, whoever made it; only `Styled` text is written as it is.
+stdout carries a command's result, stderr its messages, questions and progress. A file name, a tool's name or
+a message may hold control characters, so this module makes every line printable before it writes it. Only
+`Styled` text is written unchanged.
 """
 
 import sys
@@ -10,7 +11,7 @@ from chorus.text.sanitize import printable
 
 
 class Styled(str):
-    """A line with Chorus's own colours, in which everything else is harmless. Make it with `style`."""
+    """A line with Chorus's own colours and no other control characters. Make it with `style`."""
 
     __slots__ = ()
 
@@ -25,7 +26,7 @@ def style(*pieces: str, code: str | None = None) -> Styled:
 
 
 def harmless(line: str) -> str:
-    """Return the line without anything that acts on a terminal, or that ends the line."""
+    """Replace what acts on a terminal or ends the line. A `Styled` line is returned unchanged."""
     return line if isinstance(line, Styled) else printable(line, keep="\t")
 
 
@@ -36,7 +37,7 @@ def print_out(*lines: str) -> None:
 
 
 def print_text(text: str) -> None:
-    """Write a piece of the result as it comes, which may be less than a line."""
+    """Write a piece of the result at once; it may be less than a line."""
     sys.stdout.write("\n".join(map(harmless, text.split("\n"))))
     sys.stdout.flush()
 
@@ -58,8 +59,8 @@ def print_progress(text: str) -> None:
 
 
 def print_err(text: str) -> None:
-    """Write a message to stderr. Its further lines are indented, so that none passes for another message."""
-    sys.stdout.flush()  # both may go to one terminal or file
+    """Write a message to stderr. Lines after the first are indented: they are no messages of their own."""
+    sys.stdout.flush()  # stdout and stderr may go to one terminal or file
     first, *more = text.split("\n")
     for line in (first, *(line if line.startswith(" ") else f"  {line}" for line in more)):
         sys.stderr.write(harmless(line).rstrip() + "\n")

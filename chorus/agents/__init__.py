@@ -2,13 +2,13 @@
 
 To add a second agent:
 
-1. Make a package next to `claude_code` with whatever it needs to read that agent's events and dialogs. It
-   imports nothing from `claude_code`; it shares `chorus.model` and `chorus.agents.interface`.
+1. Make a package next to `claude_code` with the code that reads that agent's events and dialogs. The package
+   imports nothing from `claude_code`, but may import `chorus.model` and `chorus.agents.interface`.
 2. Write its `adapter.py`: an object `AGENT` that implements `chorus.agents.interface.Agent`. Import the parts
    that load pydantic only in the property that returns them.
 3. Add the package's name to `AGENTS`. `tests/agents/test_interface.py` then checks it.
 
-Nothing outside this package imports a module of one agent: it calls `load_agent`.
+Other rooms never import a module of one agent. They call `load_agent`.
 """
 
 from importlib import import_module

@@ -1,7 +1,8 @@
 """The spool: hook events, one file each, and the marks that tell hooks whether to wait for the watcher.
 
-Returns events in the order they happened, each once, and releases each hook, with an answer if there is one.
-An event stays on disk until it is forgotten, so after a crash the next watcher finds what was not handled.
+`Spool` returns each event once, in the order in which the events were written. It releases each hook, with an
+answer if there is one. An event stays on disk until `forget` is called, so after a crash the next watcher
+finds the events that were not handled.
 docs/protocol.md describes the exchange; hooks/chorus-hook is the other side of it.
 """
 
@@ -25,20 +26,19 @@ from chorus.system.processes.processes import read_start
 
 # A hook writes its event at once; a file still incomplete after this was cut off.
 CUT_OFF_SECONDS = 10.0
-# A hook reads its answer at once or never: by then it has gone on.
+# A hook reads its answer at once or never: after this time it has gone on.
 ANSWER_TIMEOUT_SECONDS = 10.0
-# With the line about the hook. The same call is also in the transcript.
+# Includes the line about the hook. The call of a larger event is still read from the transcript.
 MAX_EVENT_BYTES = MAX_JSON_BYTES + 2**16
-# Files that could not be read are kept for inspection, the newest ones.
+# Event files that could not be read or handled are kept for inspection: only the newest.
 MAX_QUARANTINED = 50
-# A file that is there while there is something to say to a session.
+# This file exists while a hook's reply may have to carry a notice to a session.
 NOTICES = "notices"
-# With a client's process id: a file that is there while the client is alone in its work tree.
+# A file with this prefix and a client's process id exists while that client is alone in its work tree.
 ALONE = "alone."
-# In the spool the hook's process id and a counter; in `taken` also the time.
-_PING = (
-    "ping."  # a file that is there until the watcher sees it: whoever made it learns that the watcher works
-)
+# The watcher deletes a file with this prefix, which shows the process that made it that the watcher works.
+_PING = "ping."
+# The name of an event file: the hook's process id and a counter; in `taken` also the time.
 _EVENT_NAME = re.compile(r"(\d+)\.\d+(?:\.\d+)?")
 
 
@@ -53,7 +53,7 @@ class HeldHook:
         os.write(self._descriptor, orjson.dumps(answer) + b"\n")
 
     def close(self) -> None:
-        """Release the hook without an answer, if it has not ended."""
+        """Close the pipe. A hook that still waits goes on without an answer."""
         os.close(self._descriptor)
         self._fifo.unlink(missing_ok=True)
 
@@ -65,9 +65,9 @@ class Spool:
         self._answers = directory / "answers"
         self._quarantine = directory / "aside"
         self._wakeup = -1
-        self._files: dict[HookEvent, str] = {}  # of events given and not forgotten
-        self._unreleased: set[HookEvent] = set()  # of these: their hooks wait
-        # Names as text: paths would cost more than what is done with them.
+        self._files: dict[HookEvent, str] = {}  # the files of events that were read and not forgotten
+        self._unreleased: set[HookEvent] = set()  # the events of these whose hooks wait
+        # Paths as text: `Path` objects would take longer than the work done with these paths.
         self._poke = str(directory / "poke")
         self._late = str(directory / "late")
         self._needed = [
@@ -90,7 +90,7 @@ class Spool:
         self._announce()
 
     def is_intact(self) -> bool:
-        """Whether hooks find everything they need to reach this watcher."""
+        """Return whether hooks find all files that they need to reach this watcher."""
         try:
             wakeup = os.stat(self._poke)  # noqa: PTH116  hot path
         except OSError:
@@ -98,7 +98,7 @@ class Spool:
         return os.path.samestat(os.fstat(self._wakeup), wakeup) and all(map(os.path.exists, self._needed))
 
     def recreate(self) -> None:
-        """Recreate what was removed from outside. `fileno` changes."""
+        """Recreate the files that another program removed. `fileno` changes."""
         self._make_directories()
         os.close(self._wakeup)
         self._wakeup = self._open_wakeup()
@@ -106,16 +106,19 @@ class Spool:
         self._announce()
 
     def close(self, *, asleep: bool) -> None:
-        """Stop serving. `asleep`: the user stopped the watcher, so no hook starts another; a command does."""
+        """Stop serving hooks.
+
+        `asleep`: the user stopped the watcher. Then no hook starts another watcher; only a command does.
+        """
         self.set_alone(frozenset())
         if asleep:
             self._write("asleep", b"")
-        if self.is_intact():  # so it is not another watcher's
+        if self.is_intact():  # otherwise the file may be another watcher's
             (self._directory / "watcher").unlink(missing_ok=True)
         os.close(self._wakeup)
 
     def fileno(self) -> int:
-        """A descriptor that is readable when a hook has written an event."""
+        """Return a descriptor that is readable when a hook has written an event."""
         return self._wakeup
 
     def drain_wakeups(self) -> None:
@@ -125,12 +128,13 @@ class Spool:
                 pass
 
     def take(self) -> list[HookEvent]:
-        """Every complete event not returned before, oldest first.
+        """Return every complete event that was not returned before, oldest first.
 
-        Call it when `fileno` is readable, and every few seconds: a hook killed midway wakes nobody.
+        Call it when `fileno` is readable, and also every few seconds: a hook that is killed midway may leave
+        an event without waking the watcher.
         """
         self.drain_wakeups()
-        # Before listing, so that the event of a hook which now decides not to wait is still seen.
+        # Before the listing: a hook that finds `late` does not wait, and its event must be in this listing.
         with suppress(FileNotFoundError):
             os.unlink(self._late)  # noqa: PTH108  hot path
         found = [self._read(self._directory, name) for name in self._list(self._directory)]
@@ -140,14 +144,20 @@ class Spool:
         return unfinished + [event for event in found if event is not None]
 
     def has_new(self) -> bool:
-        """Whether `take` would return events. May be called from any thread, and without a spool."""
+        """Return whether there are events that `take` has not returned.
+
+        May be called from any thread, even if the spool's directory does not exist.
+        """
         try:
             return bool(self._list(self._directory))
         except FileNotFoundError:
             return False
 
     def is_hook_waiting(self, event: HookEvent) -> bool:
-        """Whether the hook still makes the client wait. Call it after reading what an edit will change."""
+        """Return whether the hook still makes the client wait.
+
+        Call it after reading a file that an edit will change. If true, the file was read before the edit.
+        """
         if event not in self._unreleased:
             return False
         return read_start(int(event.name.partition(".")[0])) is not None
@@ -159,13 +169,13 @@ class Spool:
             self._answered.add(event.name)
         if event in self._unreleased:
             taken = f"{self._taken}/{event.name}.{event.written_ns}"
-            with suppress(FileNotFoundError):  # removed from outside, which releases the hook as well
+            with suppress(FileNotFoundError):  # another program removed it, which releases the hook as well
                 os.rename(self._files[event], taken)  # noqa: PTH104  hot path
             self._files[event] = taken
             self._unreleased.discard(event)
 
     def expect_answers(self, expected: bool) -> None:
-        """Set whether an answer may come for hooks that would not wait for one otherwise."""
+        """Set whether hooks that usually do not wait for an answer should wait for one."""
         if expected:
             self._write(NOTICES, b"")
         else:
@@ -189,9 +199,9 @@ class Spool:
         return held
 
     def take_printed_answers(self) -> dict[str, bool]:
-        """Return the answers settled since the last call, by event name: True if the hook printed it.
+        """Return the answers that were settled since the last call, by event name.
 
-        False: it was not printed in time, and never will be.
+        True: the hook printed the answer. False: it did not print the answer in time, and never will.
         """
         self._sweep_answers()
         printed, self._printed = self._printed, {}
@@ -221,7 +231,8 @@ class Spool:
         if not fifo.is_fifo():
             fifo.unlink(missing_ok=True)
             os.mkfifo(fifo, 0o600)
-        # For reading and writing: opening never waits for a hook, and reading never ends when one leaves.
+        # For reading and writing: so opening does not wait for a hook to open the pipe, and reading does not
+        # come to an end when a hook closes it.
         return os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
 
     def _announce(self) -> None:
@@ -231,11 +242,12 @@ class Spool:
             (self._directory / mark).unlink(missing_ok=True)
 
     def _list(self, directory: Path) -> list[str]:
-        """The names of events not returned yet, in the order they were written.
+        """Return the names of the event files that were not returned yet, in the order they were written.
 
-        A file system's clock may have a resolution of some milliseconds; process ids rarely go backwards.
+        A file system's clock may have a resolution of some milliseconds. Files with the same time are sorted
+        by process id, because process ids rarely go backwards.
         """
-        returned = {event.name for event in tuple(self._unreleased)}  # another thread may ask
+        returned = {event.name for event in tuple(self._unreleased)}  # a copy: threads may call `has_new`
         entries: list[tuple[int, int, str]] = []
         with os.scandir(directory) as found:
             for entry in found:

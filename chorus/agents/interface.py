@@ -32,7 +32,7 @@ class Source(StrEnum):
 
     STREAM = "stream"  # what the client prints, in a pane or a pipe
     CONTROL_IN = "control-in"  # what was written to the client's stdin
-    CONTROL_OUT = "control-out"  # what the client printed, recorded together with what was written
+    CONTROL_OUT = "control-out"  # what the client printed, in a recording that also has its stdin
     HOOK = "hook"
     MOD = "mod"  # a part of Chorus inside the client
     TRANSCRIPT = "transcript"
@@ -43,7 +43,7 @@ class Document(NamedTuple):
 
     text: bytes
     value: dict[str, Any]
-    exact: bool = True  # False: a blank more or less may be in a string; given only on request
+    exact: bool = True  # False: strings may have too many or too few blanks; returned only on request
 
 
 class RecordedEvent(NamedTuple):
@@ -51,7 +51,7 @@ class RecordedEvent(NamedTuple):
 
     value: dict[str, Any]
     source: Source
-    channel: str  # the pane, where the recording distinguishes panes
+    channel: str  # the pane; empty if the recording does not distinguish panes
 
 
 class UnusedRow(NamedTuple):
@@ -63,7 +63,7 @@ class UnusedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunningClient:
-    """A client that is running, as far as its own files describe it."""
+    """A running client, with what its own files say about it."""
 
     process: Process
     cwd: str
@@ -80,11 +80,11 @@ class StreamReader(Protocol):
     problems: Counter[str]  # text that was skipped, by kind
 
     def feed(self, chunk: bytes | str) -> list[Document]:
-        """Take the next chunk, cut anywhere; return the objects it completed."""
+        """Take the next chunk, which may end anywhere. Return the objects that end in it."""
         ...
 
     def close(self) -> list[Document]:
-        """Take the end of the text; return the objects that are known to be complete only now."""
+        """Take the end of the text. Return the objects that only now are known to be complete."""
         ...
 
 
@@ -101,11 +101,17 @@ class RecordingReader(Protocol):
     def close(self) -> list[RecordedEvent]: ...
 
     def guess_widths(self) -> list[int]:
-        """Return the widths at which it may be wrapped, the likeliest first; none if it is too long."""
+        """Return the widths at which the recording may be wrapped, the likeliest first.
+
+        Empty if the recording is too long.
+        """
         ...
 
     def unused_rows(self) -> list[UnusedRow]:
-        """Return the rows that no event was read from, once it is closed; none if it is too long."""
+        """Return the rows that no event was read from. Call it after `close`.
+
+        Empty if the recording is too long, or of a kind whose rows cannot be assigned to events.
+        """
         ...
 
 
@@ -124,27 +130,30 @@ class OutcomeReader(Protocol):
     def feed_value(
         self, value: dict[str, Any], *, source: Source, channel: str = "", client: str = ""
     ) -> list[Outcome]:
-        """Take the next event. `channel` is the pane or pipe it came through, `client` who ran the hook."""
+        """Take the next event. Return its outcomes.
+
+        `channel` is the pane or pipe that the event came through, `client` the client that ran the hook.
+        """
         ...
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
-        """Return the outcomes of calls that stay unfinished, because the session (or every one) has ended."""
+        """Close the open calls of a session that has ended (None: of all sessions). Return their outcomes."""
         ...
 
     def set_shared_sessions(self, shared: Set[SessionId]) -> None:
-        """Set which sessions several clients share. The set may change later."""
+        """Set which sessions several clients share. The caller may change this set later."""
         ...
 
     def close_client(self, session: SessionId, client: str) -> list[Outcome]:
-        """Close the calls of a client that ended while another stays in the session."""
+        """Close the open calls of a client that has ended, while another client is still in the session."""
         ...
 
 
 class TranscriptReader(Protocol):
     """Follows one transcript.
 
-    `position`: the end of the last line returned; `problem`: why no line can be read; `has_more`: whether the
-    last call left something to read.
+    `position` is the offset in bytes at which the last returned line ends. `problem` says why no line can be
+    read. `has_more` is true if the last call did not read to the end of the file.
     """
 
     position: int
@@ -176,15 +185,21 @@ class Clients(Protocol):
         ...
 
     def transcript_directories(self, transcript: Path) -> list[Path]:
-        """Return where this transcript and those of its sub-agents are, or will be."""
+        """Return the directories of this transcript and of its sub-agents' transcripts.
+
+        A directory may not exist yet.
+        """
         ...
 
     def is_rewinding(self, transcript: Path, path: Path, moment: float) -> bool:
-        """Return whether the session's client set the file back to an earlier turn at that moment."""
+        """Return whether the session may have set the file back to an earlier turn at that moment."""
         ...
 
     def began_after(self, transcript: Path, moment: float) -> bool:
-        """Return whether nothing in the transcript is older than the moment."""
+        """Return whether the first timestamp in the transcript is not before this moment.
+
+        True if there is no transcript yet.
+        """
         ...
 
 
@@ -207,7 +222,7 @@ class Events(Protocol):
         ...
 
     def read_capture(self, data: bytes, widths: Sequence[int] = ()) -> list[Document]:
-        """Return the events in a pane's text, wrapped or not. `widths`: the widths it may be wrapped at."""
+        """Return the events in a pane's text, wrapped or not. `widths`: the pane widths to try first."""
         ...
 
     def read_recording(self, *, width: int | None = None) -> RecordingReader:
@@ -227,23 +242,29 @@ class Events(Protocol):
         ...
 
     def is_after_the_fact(self, event: Mapping[str, Any]) -> bool:
-        """Return whether a hook event reports only what is done: the client need not wait."""
+        """Return whether a hook event only reports something already done. The client need not wait then."""
         ...
 
     def asks_before_edits(self, event: Mapping[str, Any]) -> bool | None:
-        """Return whether the client of this hook event may ask before it edits a file; None if unknown."""
+        """Return whether the client of this hook event may ask the user before an edit; None if unknown."""
         ...
 
     def agent_of(self, event: Mapping[str, Any]) -> tuple[str | None, bool]:
-        """Return the sub-agent of a hook event, or the call that starts it, and whether it keeps running."""
+        """Return the sub-agent that a hook event is about, and whether it runs after the event.
+
+        In the events of the call that starts a sub-agent, the call's id is returned as the sub-agent.
+        """
         ...
 
     def is_about_form(self, event: Mapping[str, Any]) -> bool:
-        """Return whether a hook event reports a form. Hooks report forms even if the mod is loaded."""
+        """Return whether a hook event is about a form of an MCP server.
+
+        Hooks report these forms even if the mod is loaded.
+        """
         ...
 
     def notice_session(self, event: Mapping[str, Any]) -> SessionId | None:
-        """Return the session that reads a notice in the reply to this hook event; None if none does."""
+        """Return the session that would read a notice in the reply to this hook event; None if none would."""
         ...
 
     def notice_reply(self, event: Mapping[str, Any], text: str) -> dict[str, Any]:
@@ -255,11 +276,11 @@ class PromptReader(Protocol):
     """Finds the prompt on a captured screen."""
 
     def read(self, text: str, *, width: int | None = None) -> Prompt | UnknownPrompt | NoPrompt:
-        """Read a screen. `width`: the pane's width; by default the widest row's."""
+        """Read a screen. `width`: the pane's width; by default the width of the widest row."""
         ...
 
     def explain(self, text: str, *, width: int | None = None) -> list[str]:
-        """Return which rules were tried on a screen, and why they did not match, as lines."""
+        """Explain how a screen was read: a line for each rule that did not match, and one for the result."""
         ...
 
 
@@ -272,7 +293,7 @@ class PaneView:
     """A pane at one moment."""
 
     pane: PaneId
-    # Identifies the process a key would reach; empty if that is not the client.
+    # The process that a key would reach; empty if that process is not the client.
     process: str
     found: Prompt | UnknownPrompt | NoPrompt
     dead: bool = False
@@ -325,7 +346,7 @@ class PromptAppearance:
 
 
 class AnswerRelay(Protocol):
-    """Gives one answer with keys: one key for each view of the pane, and only while it shows that prompt."""
+    """Gives one answer by keys: one key for each view of the pane, only while the pane shows the prompt."""
 
     sent: int
 
@@ -340,7 +361,10 @@ class AnswerRelay(Protocol):
         ...
 
     def retry_last_key(self) -> bool:
-        """Return whether to send the last key again: it was not sent, because the screen was being drawn."""
+        """Note that the last key was not sent, because the screen was being drawn.
+
+        Return whether to look at the pane again. Otherwise call `key_not_sent`.
+        """
         ...
 
 
@@ -365,7 +389,7 @@ class PromptTracker(Protocol):
 
 
 class Prompts(Protocol):
-    """Reads the agent's prompts and writes the answers in its terms."""
+    """Reads the agent's prompts, and turns answers into keys and replies."""
 
     def screen_reader(self, extra_rules: dict[str, Any] | None = None) -> PromptReader:
         """Return a reader with the shipped rules and the user's own."""
@@ -402,7 +426,10 @@ class Prompts(Protocol):
         ...
 
     def line_reply(self, decision: dict[str, Any]) -> str:
-        """Return the key that answers a request printed as a line. Raises CannotAnswer for a message."""
+        """Return the key that answers a request printed as a line.
+
+        Raises CannotAnswer if the decision has a message.
+        """
         ...
 
     def is_request_line(self, line: str, text: str) -> bool:
@@ -415,7 +442,10 @@ class Prompts(Protocol):
 
 
 class SettingsScope(Enum):
-    """Whose sessions: the user's in all repositories, everybody's in this one, or the user's in this one."""
+    """The sessions that a settings file applies to.
+
+    The user's in all repositories, everybody's in this repository, or the user's in this repository.
+    """
 
     USER = "user"
     PROJECT = "project"
@@ -433,8 +463,8 @@ class SettingsChange:
 class HookStatus:
     scope: SettingsScope
     path: Path
-    events: tuple[str, ...]  # those with a hook of ours
-    current: bool  # exactly the hooks this version of Chorus installs
+    events: tuple[str, ...]  # the events with a hook of Chorus
+    current: bool  # the file has exactly the hooks that this version of Chorus installs
     problem: str | None
 
 
@@ -462,8 +492,8 @@ class Setup(Protocol):
     ) -> list[str]:
         """Return the arguments of a client that reads messages from stdin.
 
-        `resume` is a session id; with `fork` it continues under another one. `servers` are MCP servers whose
-        messages come over the control protocol.
+        `resume` is the id of a session to resume. With `fork`, the resumed session gets a new id. `servers`
+        are MCP servers whose messages come over the control protocol.
         """
         ...
 
@@ -488,7 +518,7 @@ class Setup(Protocol):
     ) -> ClientStart:
         """Return how to start a client so that it reports to the watcher behind this socket.
 
-        The client loads Chorus's mod if it can (and `mod` is not false), and runs its hooks if not.
+        The client loads Chorus's mod if it can and `mod` is true. Otherwise it runs Chorus's hooks.
         """
         ...
 

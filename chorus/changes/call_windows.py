@@ -5,9 +5,10 @@ paths, record their current state as outside; before a call that may write anywh
 changed until then as outside; when a call ends, record what it changed. Between calls every change is
 outside. Never reads a file.
 
-A call counts from when it may run: the client announces the calls of a message before it runs the first.
-A window is the time in which a call may write anywhere. It usually ends with the call; that of a background
-task goes on until the client reports the task's end, or its session ends.
+A call is open once it may run, not once it is announced: the client announces all calls of a message before
+it runs the first of them. A window is the time in which a call may write anywhere. It usually ends with the
+call. The window of a background task stays open until the client reports the task's end, or until the
+session ends.
 """
 
 from collections.abc import Iterable
@@ -53,7 +54,7 @@ BACKGROUND_SUFFIX = "-background"
 
 @dataclass(frozen=True, slots=True)
 class RecordOutsideAt:
-    """Record how these paths differ from the timeline as `outside`: the call starts from there."""
+    """Record what changed at these paths so far as `outside`: a call is about to write them."""
 
     paths: tuple[str, ...]
 
@@ -62,7 +63,8 @@ class RecordOutsideAt:
 class RecordOutsideEverywhere:
     """Record every change as `outside`, except at the paths that open calls name.
 
-    `until`: when the call was made. Later changes are left alone, in case the call is reported late.
+    `until` is the time at which the call that starts now was made. Later changes are left alone: if the call
+    is reported late, it may have made them.
     """
 
     exclude: frozenset[str]
@@ -71,7 +73,10 @@ class RecordOutsideEverywhere:
 
 @dataclass(frozen=True, slots=True)
 class RecordNamedPaths:
-    """Record what the action changed in the paths it names. `ended`: when, if the client says so."""
+    """Record what the action changed in the paths it names.
+
+    `ended` is the time at which its call ended, if the client reports it.
+    """
 
     action: Action
     ended: str | None = None
@@ -79,11 +84,11 @@ class RecordNamedPaths:
 
 @dataclass(frozen=True, slots=True)
 class RecordCallWindow:
-    """Record what changed in the action's window as its change.
+    """Record what changed in the action's window as the action's change.
 
-    `shared`: other windows are open, so the client's own list of changed paths decides first.
-    `ended`: when the window ended, if the client says so. `began`: the same of its start, for a call that
-    went on in the background.
+    `shared`: other windows are open too, so the client's list of the paths that this call changed decides.
+    `ended` is the time at which the window ended, if the client reports it. `began` is the time at which a
+    call moved to the background; None for other calls.
     """
 
     action: Action
@@ -94,7 +99,7 @@ class RecordCallWindow:
 
 @dataclass(frozen=True, slots=True)
 class RecordUnchanged:
-    """Mark how the call ended; it changed nothing."""
+    """Write a mark for a call that changed nothing; the mark says how the call ended."""
 
     action: Action
 
@@ -109,11 +114,11 @@ class CallWindows:
         self._named: dict[ToolUseId, Call] = {}
         self._windows: dict[ToolUseId, Call] = {}
         self._background: dict[ToolUseId, Action] = {}
-        self._moved: dict[ToolUseId, str | None] = {}  # when each of these went to the background
+        self._moved: dict[ToolUseId, str | None] = {}  # when each call in `_background` moved there
 
     @property
     def open_paths(self) -> frozenset[str]:
-        """The paths named by calls that may be running: changes there are not outside."""
+        """The paths that open calls name: changes there are not recorded as outside."""
         return frozenset(path for call in self._named.values() for path in call.paths)
 
     @property
@@ -123,7 +128,7 @@ class CallWindows:
 
     @property
     def only(self) -> Call | None:
-        """The call with the only open window."""
+        """The call whose window is the only open one; None if there is no such call."""
         return (
             next(iter(self._windows.values())) if len(self._windows) == 1 and not self._background else None
         )
@@ -169,8 +174,8 @@ class CallWindows:
 
     def _start(self, call: Call) -> list[WindowEffect]:
         if call.write_scope is WriteScope.NAMED:
-            # What another open call names may hold that call's change by now: it is not outside. Nor is what
-            # a command that still runs may have written.
+            # A path that another open call names may already hold that call's change. While a window is
+            # open, its call may have changed any path. Such changes are not recorded as outside.
             own = () if self.open else tuple(path for path in call.paths if path not in self.open_paths)
             self._named[call.id] = call
             return [RecordOutsideAt(own)] if own else []

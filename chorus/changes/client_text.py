@@ -1,7 +1,7 @@
 """Convert file contents to text as the client reads them, and back where that is exact.
 
 The client decodes UTF-16 by its byte order mark, everything else as UTF-8 with U+FFFD for invalid bytes, and
-reads CRLF as LF. A text is converted back only in a format that allows no other bytes.
+reads CRLF as LF. A text is converted back only if its format leaves exactly one possible result.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ UTF16_BYTE_ORDER_MARK = b"\xff\xfe"
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """Encoding and line end of a file (None: it has no line ends, so either fits)."""
+    """The encoding and line end of a file. `line_end` is None if the file has none, so that any fits."""
 
     encoding: str
     line_end: str | None
@@ -44,7 +44,7 @@ def is_same_text(one: str, other: str | None) -> bool:
 
 
 def find_format(*contents: bytes | None) -> TextFormat | None:
-    """The one format that all these contents have; None if they differ or do not convert exactly."""
+    """The format that all these contents share; None if they differ or one does not convert exactly."""
     found = PLAIN
     known = [content for content in contents if content]
     for index, content in enumerate(known):

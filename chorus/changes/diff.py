@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-# Beyond this many edits between two anchors the search for the shortest script costs more than a
-# reader gains from it: the whole stretch counts as replaced.
+# Limit of the search for the shortest edit script between two anchors. Beyond this many edits, the search
+# costs more than a reader gains from it, and the whole stretch counts as replaced.
 MAX_EDITS = 400
 
 
@@ -73,7 +73,7 @@ def hunks_of_lines(before: Sequence[bytes], after: Sequence[bytes]) -> list[Hunk
 
 
 def common_ends(a: bytes, b: bytes) -> tuple[int, int]:
-    """The length in bytes of the common first lines, and of the common last lines after them."""
+    """The length in bytes of the common first lines, and of the common last lines; they never overlap."""
     head = _common_prefix(a, b)
     if not head == len(a) == len(b):
         head = a.rfind(b"\n", 0, head) + 1
@@ -90,7 +90,7 @@ def _starts_line(data: bytes, position: int, head: int) -> bool:
 
 
 def _common_prefix(a: Sequence[Any], b: Sequence[Any]) -> int:
-    """How many bytes or lines are equal at the start. Compares slices of doubling length instead of items."""
+    """Count the bytes or lines that are equal at the start. Compares slices of growing length, not items."""
     done, step = 0, 64
     limit = min(len(a), len(b))
     while done < limit and step:
@@ -117,9 +117,9 @@ def _common_suffix(a: Sequence[Any], b: Sequence[Any], limit: int) -> int:
 def _matches(
     before: Sequence[bytes], after: Sequence[bytes], within: tuple[int, int, int, int]
 ) -> list[tuple[int, int]]:
-    """Pairs of equal lines, in rising order on both sides.
+    """Return pairs of equal lines, in the same order on both sides.
 
-    First the lines that occur once on each side, then those between two of them.
+    Lines that occur once on each side are matched first, then the stretches between two such lines.
     """
     found: list[tuple[int, int]] = []
     work = [within]
@@ -146,7 +146,7 @@ def _matches(
 
 
 def _anchors(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int, int]]:
-    """The longest rising run of lines that occur once on each side."""
+    """The longest series of lines that occur once on each side, and in the same order on both."""
     here, there = Counter(before), Counter(after)
     where = {line: j for j, line in enumerate(after) if there[line] == 1}
     pairs = [(i, where[line]) for i, line in enumerate(before) if here[line] == 1 and line in where]
@@ -167,7 +167,10 @@ def _anchors(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int,
 
 
 def _shortest(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Myers' greedy search: the furthest point on each diagonal, one more edit per round."""
+    """Match lines by Myers' greedy search: find the furthest point on each diagonal, one more edit per round.
+
+    Return an empty list if that takes more than `MAX_EDITS` edits.
+    """
     n, m = len(before), len(after)
     furthest = {1: 0}
     rounds: list[dict[int, int]] = []

@@ -1,10 +1,10 @@
 """Track which lines of each action are still in a file, by position.
 
-Follows one file through its versions. Every line has a place, and a place remembers what it held before, as
-an editor's undo does: an action puts something new there; a change of somebody else may return it to an
-earlier state, remove it, or put something of its own there. An action's line is gone if its place went back
-to a state before the action or was removed; it is not gone if it was rewritten, or moved to another line. It
-comes back with its content. Pure: versions in, counts out.
+Follows one file through its versions. Every line has a place, and the place remembers each content it has
+held as a state, like the undo history of an editor. An action adds a new state to a place. A change by
+somebody else may return the place to an earlier state, remove it, or add a new state. An action's line is
+gone if its place was removed, or returned to a state from before the action. A line that was rewritten or
+moved is not gone. A line that is gone is back once its content is back. Pure: versions in, counts out.
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,18 @@ MAX_ALIGNED_CELLS = 250_000
 
 
 class FileVersion(NamedTuple):
-    """One version of a file. `kind`: its mode, and its content if that has no lines; None: no file."""
+    """One version of a file.
+
+    `kind` is the file's mode, or None if there is no file. If the content has no lines, `kind` identifies the
+    content too.
+    """
 
     kind: str | None
     lines: Sequence[bytes] = ()
 
 
 class LineCounts(NamedTuple):
-    """How many lines an action changed, and how many of them are gone."""
+    """The number of lines that an action changed (`of`), and how many of them are gone."""
 
     gone: int
     of: int
@@ -41,20 +45,20 @@ class Presence(Enum):
 
 @dataclass(slots=True)
 class State:
-    """The content of a place from one version on. None: no line (or no file)."""
+    """One content that a place has held. `value` is None for no line, or for no file."""
 
     value: bytes | None
-    version: int = -1  # -1: before the first version, or before the place existed
+    version: int = -1  # the first version with it; -1: before the first one, or before the place existed
     owner: str | None = None  # the action; None: somebody else
     presence: Presence = Presence.HERE
-    parent: int = -1  # the state of its place that it replaced, by index
+    parent: int = -1  # the index of the state that it replaced in its place
 
 
 @dataclass(slots=True)
 class Place:
-    """The states of one line, oldest first, and which of them it has now; -1: it was removed.
+    """The place of one line: all its states, oldest first. `level` is the current one; -1: it was removed.
 
-    They are a tree: what was put there after an undo does not take the place of what was undone.
+    The states form a tree: a state added after an undo does not replace the states that were undone.
     """
 
     states: list[State]
@@ -65,16 +69,16 @@ class Place:
         return self.states[self.level].value if self.level >= 0 else None
 
     def add(self, state: State) -> None:
-        """Put something new here."""
+        """Add a new state and make it the current one."""
         state.parent = self.level
         self.states.append(state)
         self.level = len(self.states) - 1
 
     def go_to(self, level: int, lost: Presence) -> None:
-        """Return to one of the states. `lost`: what becomes of the states it does not build on.
+        """Return to one of the states. States that the chosen one does not build on get the presence `lost`.
 
-        If somebody else restores the content of a reverted action, the action stays reverted: the current
-        content is then gone, not replaced by that action.
+        If somebody else restores the content of a reverted action, the action stays reverted. The content
+        that is replaced then counts as gone, even if the restored state builds on it.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
         replaced = self.level if is_reverted and lost is Presence.GONE else -1
@@ -87,7 +91,10 @@ class Place:
         self.level = level
 
     def find(self, value: bytes | None) -> int | None:
-        """The state with this content: the newest that the current one builds on, or else the next one."""
+        """The index of a state with this content; None if there is none.
+
+        States that the current one builds on come first, newest first. Then come newer states, then others.
+        """
         below = self._ancestors(self.level)
         after = (index for index in range(self.level + 1, len(self.states)))
         before = (index for index in reversed(range(self.level)) if index not in below)
@@ -95,7 +102,7 @@ class Place:
         return next((index for index in order if self.states[index].value == value), None)
 
     def _ancestors(self, level: int) -> list[int]:
-        """The states that this one builds on, newest first."""
+        """The indexes of the states that this one builds on, newest first."""
         found: list[int] = []
         while level >= 0 and (level := self.states[level].parent) >= 0:
             found.append(level)
@@ -114,9 +121,9 @@ class Place:
 
 @dataclass(slots=True)
 class LineHistory:
-    """Follows the lines of one file.
+    """The history of the lines of one file.
 
-    `versions`: all so far, to recognise an exact return to one of them.
+    `versions` holds all versions so far, to recognise an exact return to one of them.
     """
 
     versions: list[FileVersion]
@@ -131,7 +138,7 @@ class LineHistory:
         return cls([version], places, Place([State(_encode(version.kind))]))
 
     def act(self, action: str, version: FileVersion) -> None:
-        """Take a version that an action made."""
+        """Add a version that an action made."""
         number = len(self.versions)
         indexes = self._indexes()
         for hunk in reversed(self._hunks(version)):
@@ -152,10 +159,10 @@ class LineHistory:
         self.versions.append(version)
 
     def redo(self, action: str, version: FileVersion) -> None:
-        """Take a version in which a reverted action is redone.
+        """Add a version in which a reverted action is redone.
 
-        Its states are restored. If others have written there since, or its lines are in another order now,
-        they cannot be: then what the redo changes counts.
+        Restore the states of the action, if that gives exactly this version. It does not if others have
+        written to the same places since. In that case, treat the redo as a new change by the action.
         """
         own = {id(state) for state in self._states.get(action, ())}
         levels = [
@@ -178,14 +185,14 @@ class LineHistory:
         self.act(action, version)
 
     def move(self, version: FileVersion, lost: Presence = Presence.GONE) -> None:
-        """Take a version that no call made. `lost`: what becomes of the lines it lacks."""
+        """Add a version that no call made. Lines that it no longer has get the presence `lost`."""
         if not self._return(version, lost):
             self._change(version, lost)
             self._change_file(version, lost)
         self.versions.append(version)
 
     def count(self, action: str) -> LineCounts:
-        """Count the lines of an action; an action that changed no line counts as one for the file itself."""
+        """Count an action's lines, and those that are gone. If it changed no line, the file counts as one."""
         states = self._states.get(action) or self._file_states.get(action, [])
         gone = [state.presence is Presence.GONE for state in states]
         return LineCounts(sum(gone), len(gone))
@@ -202,7 +209,7 @@ class LineHistory:
         return hunks_of_lines(self.versions[-1].lines, version.lines)
 
     def _indexes(self) -> list[int]:
-        """The index of each line among all places, including removed ones, and the end."""
+        """For each current line the index of its place in `places`, and at the end the number of places."""
         live = [
             index for index, place in enumerate(self.places)
             if place.level >= 0 and place.states[place.level].value is not None
@@ -210,10 +217,10 @@ class LineHistory:
         return [*live, len(self.places)]
 
     def _return(self, version: FileVersion, lost: Presence) -> bool:
-        """Go back (or forward) to an earlier version as a whole. Return False if there was no such version.
+        """Return every place to its state in an earlier, equal version. Return False if there is none.
 
-        A revert changes nothing where a place already holds what it had then: another action's change there
-        stays in effect.
+        A revert leaves a place alone if it already has the content it had in that version: the change of
+        another action there stays in effect.
         """
         for number in reversed(range(len(self.versions))):
             if self.versions[number] == version:
@@ -252,7 +259,10 @@ class LineHistory:
         new: set[bytes],
         lost: Presence,
     ) -> list[Place]:
-        """Give these places the lines; `pairs`: which of them return to an earlier state."""
+        """Put the lines into these places, and return the places together with new ones.
+
+        `pairs` maps the index of a place to the index of the line that returns it to an earlier state.
+        """
         number = len(self.versions)
         rewritten = len(pairs) < len(lines)
         result: list[Place] = []
@@ -289,7 +299,10 @@ class LineHistory:
 
 
 def align(places: Sequence[Place], lines: Sequence[bytes]) -> dict[int, int]:
-    """Match lines to the places that held them before: as many as possible, in order, by index."""
+    """Match as many lines as possible, in order, to places that held them before.
+
+    Return the index of the line for the index of each matched place.
+    """
     if not places or not lines or len(places) * len(lines) > MAX_ALIGNED_CELLS:
         return {}
     known = [{state.value for state in place.states} for place in places]

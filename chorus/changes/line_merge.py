@@ -1,10 +1,10 @@
 """Apply one change of a file to another version of it, line by line.
 
 Takes a base and two versions made from it. Two changes conflict only if they change the same base line
-differently; changes that merely touch (the line above, below, on both sides, at the end of the file) do not.
-Lines inserted at the same point by both sides keep the order they have in a third text, usually the file on
-disk. If both sides touch a replaced run of lines, the file's history says which line became which.
-Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
+differently, or insert different lines at one place of the file's history. Changes of neighbouring lines do
+not conflict. Lines inserted at the same point by both sides keep the order they have in a third text, usually
+the file on disk. If both sides touch a replaced run of lines, the file's history shows which line became
+which. Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -14,18 +14,18 @@ from typing import TypeAlias
 from chorus.changes.diff import Hunk, common_ends, hunks, terminated
 from chorus.changes.line_places import find_positions, line_key, pair_lines
 
-# The position of each line of the file's history, by text (`line_places`). Called only where it matters.
+# Returns the position of each line in the file's history, by its text (`line_places`). Called only if needed.
 Positions: TypeAlias = Callable[[], Mapping[bytes, int]]
 
 
 def unknown_positions() -> Mapping[bytes, int]:
-    """Without a history: the first removed line became the first added one, and so on."""
+    """Return no positions: for a file without a history. Lines are then paired in the order they have."""
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Lines `start` up to but not including `end` of the base, counted from 0. Empty: before that line."""
+    """Base lines `start` to `end`, without `end`, counted from 0. Empty: the point before `start`."""
 
     start: int
     end: int
@@ -33,9 +33,10 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Both sides changed these base lines differently. No ranges: the content is binary.
+    """The base lines that both sides changed differently. Without ranges, the content is binary.
 
-    `positions`: where both inserted a line at one place of the file's history. The range there is empty.
+    `positions`: the places of the file's history at which both sides inserted different lines. The ranges
+    for such insertions are empty.
     """
 
     ranges: tuple[LineRange, ...]
@@ -44,9 +45,10 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class PlacedChange:
-    """Content after a change, and the content just before it if the change needs lines by other authors.
+    """The content after a change.
 
-    `lines`: which lines of the base these are, counted from 0.
+    `context` is the content just before the change, if the change needs lines by other authors. `lines` are
+    the numbers of those lines in the base, counted from 0.
     """
 
     content: bytes
@@ -62,7 +64,7 @@ def merge_lines(
     order: bytes = b"",
     positions: Positions = unknown_positions,
 ) -> bytes | Overlap:
-    """Return `ours` with the change from `base` to `theirs` applied, or where the two overlap.
+    """Return `ours` with the change from `base` to `theirs` applied, or the overlap if the changes conflict.
 
     `order` is a text that decides which of two lines inserted at one point comes first.
     """
@@ -84,10 +86,11 @@ def merge_lines(
 def place_change(
     base: bytes, ours: bytes, theirs: bytes, *, positions: Positions = unknown_positions
 ) -> PlacedChange:
-    """Apply the change from `base` to `theirs` to `ours`, first adding the lines it needs.
+    """Apply the change from `base` to `theirs` to `ours`, after adding the base lines that it needs.
 
-    This includes lines that the change removes: otherwise nothing would show the removal. It also includes a
-    newline at the end of the file that is added or removed, if `ours` is already like that.
+    Lines that the change removes are added too: otherwise nothing would show the removal. If the change adds
+    or removes the newline at the end of the file, and `ours` already ends like `theirs`, then the end of
+    `base` is restored first.
     """
     if ours == base:
         return PlacedChange(theirs)
@@ -119,15 +122,15 @@ def place_change(
 
 @dataclass(slots=True)
 class _Version:
-    """One side as changes of single base lines and insertions between them."""
+    """One side of a merge, as changes of single base lines and insertions between them."""
 
     base: list[bytes]
     base_newline: bool
-    newline: bool  # whether the last line ends with one
+    newline: bool  # whether this side ends with a newline
     changed: dict[int, list[bytes]] = field(
         default_factory=dict
     )  # by base line: its replacement, empty if removed
-    inserted: dict[int, list[bytes]] = field(default_factory=dict)  # by base line they come before
+    inserted: dict[int, list[bytes]] = field(default_factory=dict)  # by the base line after them
 
     @classmethod
     def read(
@@ -140,7 +143,7 @@ class _Version:
     ) -> "_Version":
         """Split one side into changes of single base lines and insertions.
 
-        `touched`: the hunks, by index, that the other side touches. Others are only copied.
+        `touched` are the indexes of the hunks that the other side touches. Other hunks are not split.
         """
         version = cls(_lines(base), base.endswith(b"\n"), side.endswith(b"\n"))
         lines = _lines(side)
@@ -184,7 +187,7 @@ def _read_both(
 
 
 def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int, int]]:
-    """The hunks of both sides, by index, that have a base line in common or no line between them."""
+    """Yield each pair of hunks, one of each side, that share a base line or have none between them."""
     i = j = 0
     while i < len(mine) and j < len(other):
         one, two = mine[i], other[j]
@@ -197,19 +200,22 @@ def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int
 
 
 def _is_ambiguous(one: Hunk, two: Hunk) -> bool:
-    """Whether the result of two touching hunks is unclear: one replaced lines, or both inserted some."""
+    """Whether merging two touching hunks needs the file's history: one replaces lines, or both add some."""
     return bool((one.removed and one.added) or (two.removed and two.added) or (one.added and two.added))
 
 
 class _Order:
-    """Which of two insertions at one point comes first."""
+    """Decides which of two insertions at one point comes first."""
 
     def __init__(self, order: bytes, positions: Mapping[bytes, int]) -> None:
         self._text = order
         self._positions = positions
 
     def join(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
-        """Return both insertions as one; lines that both sides inserted are not doubled."""
+        """Join both insertions in the order of the file's history, or else of the text.
+
+        An insertion that contains the other one is returned alone, unless the text has both in a row.
+        """
         places = find_positions([*mine, *other], self._positions)
         if None not in places:
             by_place = dict(zip(places, [*mine, *other], strict=True))
@@ -228,7 +234,7 @@ class _Order:
         return b"\n" + b"\n".join(lines) + b"\n" in b"\n" + terminated(self._text)
 
     def _interleave(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
-        """Merge by the lines' positions in the text; a line not in it follows the one before it."""
+        """Merge by the lines' positions in the text; a line not in it stays behind the line before it."""
         positions: dict[bytes, int] = {}
         for position, line in enumerate(_lines(self._text)):
             positions.setdefault(line, position)
@@ -253,7 +259,7 @@ def _contains(whole: list[bytes], part: list[bytes]) -> bool:
 
 
 def _merge_apart(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Merge without splitting into lines, if one side's whole change ends before the other's begins."""
+    """Merge without splitting into lines. None unless one side's change ends before the other's begins."""
     head_ours, tail_ours = common_ends(base, ours)
     head_theirs, tail_theirs = common_ends(base, theirs)
     if len(base) - tail_ours < head_theirs:
@@ -282,9 +288,9 @@ def _find_overlap(mine: _Version, other: _Version) -> tuple[LineRange, ...]:
 
 
 def _find_clashes(mine: _Version, other: _Version, positions: Mapping[bytes, int]) -> dict[int, set[int]]:
-    """The places of the file's history at which both sides inserted different lines.
+    """Find the places of the file's history at which both sides inserted different lines.
 
-    Keyed by the base line before which they were inserted.
+    The result is keyed by the base line before which the lines were inserted.
     """
     clashes: dict[int, set[int]] = {}
     for index in sorted(mine.inserted.keys() & other.inserted.keys()):

@@ -14,7 +14,7 @@ from chorus.changes.diff import Hunk, hunks_of_lines
 
 
 class LinePair(NamedTuple):
-    """Two lines at one place, by index; None: that side has none there."""
+    """The indexes of the old and the new line at one place; None: that side has no line there."""
 
     old: int | None
     new: int | None
@@ -22,21 +22,22 @@ class LinePair(NamedTuple):
 
 @dataclass(slots=True)
 class _Place:
-    texts: set[bytes]  # everything it ever held
-    text: bytes | None  # what it holds now; None: nothing
-    index: int = -1  # among all places
+    texts: set[bytes]  # every text it has held
+    text: bytes | None  # the text it holds now; None: its line was removed
+    index: int = -1  # its position among all places
 
 
 class LinePlaces(Mapping[bytes, int]):
     """All places of a file, in order, each with the texts it has held.
 
-    As a mapping, it gives the position of each text that only one place has held, until the next version.
+    As a mapping, it gives the position of each text that only one place has held. Positions are valid until
+    the next version is added.
     """
 
     def __init__(self) -> None:
         self._places: list[_Place] = []
-        self._live: list[_Place] = []  # those that hold a line
-        self._lines: list[bytes] = []  # what they hold
+        self._live: list[_Place] = []  # the places that hold a line now
+        self._lines: list[bytes] = []  # the texts in `_live`
         self._by_text: dict[bytes, _Place | None] = {}  # None: several places have held it
 
     def __getitem__(self, text: bytes) -> int:
@@ -63,16 +64,17 @@ class LinePlaces(Mapping[bytes, int]):
         return found
 
     def holds(self, lines: Sequence[bytes]) -> bool:
-        """Whether this is the current version."""
+        """Whether these are the lines of the current version."""
         return self._lines == _line_keys(lines)
 
     def move(self, lines: Sequence[bytes]) -> None:
-        """Take the next version of the file."""
+        """Add the next version of the file."""
         new = _line_keys(lines)
         found = hunks_of_lines(self._lines, new)
         if not found:
             return
-        # Positions are those of the version before, for all hunks: each inserts behind what is left to do.
+        # All hunks use the positions of the version before. They are applied from the last to the first, so
+        # that an insertion does not shift the places of hunks that are still to be applied.
         plans = [self._plan(hunk, new) for hunk in found]
         for own, texts, known, low in reversed(plans):
             self._put(own, texts, known, low)
@@ -89,7 +91,7 @@ class LinePlaces(Mapping[bytes, int]):
         at_end = hunk.before_end == len(self._live)
         high = len(self._places) if at_end else self._live[hunk.before_end].index
         texts = new[hunk.after_start : hunk.after_end]
-        # A line whose text was here before returns to its place.
+        # A line whose text was in this hunk's range before returns to its old place.
         known = (self.get(text) for text in texts)
         return own, texts, [at if at is not None and low < at < high else None for at in known], low
 
@@ -123,12 +125,12 @@ class LinePlaces(Mapping[bytes, int]):
 
 
 def line_key(line: bytes) -> bytes:
-    """The text by which a line is known: disk and git may differ in its line end."""
+    """The text that identifies a line, without a CR: disk and git may differ in the line end."""
     return line.removesuffix(b"\r")
 
 
 def _line_keys(lines: Sequence[bytes]) -> list[bytes]:
-    """As `line_key`, for a whole file: without a call for each line."""
+    """The `line_key` of every line, without a function call for each."""
     return [line.removesuffix(b"\r") for line in lines]
 
 
@@ -140,8 +142,9 @@ def find_positions(lines: Sequence[bytes], positions: Mapping[bytes, int]) -> li
 def pair_lines(old: Sequence[int | None], new: Sequence[int | None]) -> list[LinePair]:
     """Pair the lines of a replaced run with those that replaced it, given their positions.
 
-    Lines at one place are one pair. Where every position is known, the others have no partner. Otherwise the
-    first old line became the first new one, and so on.
+    An old and a new line with the same position are a pair. Between two such pairs, the other lines have no
+    partner if all their positions are known; otherwise the first old one is paired with the first new one,
+    and so on.
     """
     if not (_is_rising(old) and _is_rising(new)):
         old, new = [None] * len(old), [None] * len(new)

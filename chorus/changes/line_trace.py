@@ -9,7 +9,11 @@ from chorus.changes.diff import Hunk
 def trace_lines_back(
     lines: Mapping[int, int], changes: Iterable[Hunk]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Split lines of a changed file: those that were there before, by their old position, and new ones."""
+    """Split lines of a changed file into those that were there before the change and those it wrote.
+
+    `lines` maps the caller's own line numbers to positions in the changed file. The lines from before come
+    back with their positions in the old file, the written ones with their positions in the changed file.
+    """
     changes = list(changes)
     starts = [hunk.after_start for hunk in changes]
     kept, written = {}, {}
@@ -24,10 +28,10 @@ def trace_lines_back(
 
 
 def follow_line(line: int, changes: Sequence[Hunk]) -> tuple[int, bool]:
-    """Where a line of the old file is in the new one, and whether it was changed on the way.
+    """Return where a line of the old file is in the new one, and whether the changes touched it.
 
-    Of a replaced run, the first line became the first new one, and so on; a removed line is where the text
-    after it is now.
+    In a replaced run, the first old line became the first new one, and so on; surplus old lines became the
+    last new one. If the whole run was removed, its lines are where the text after it is now.
     """
     shift = 0
     for hunk in changes:
@@ -41,7 +45,7 @@ def follow_line(line: int, changes: Sequence[Hunk]) -> tuple[int, bool]:
 
 
 def removed_lines(changes: Iterable[Hunk]) -> set[int]:
-    """The lines of the old file that no line of the new one replaces."""
+    """The lines of the old file that were removed, without those that a new line replaces."""
     return {line for hunk in changes for line in range(hunk.before_start + hunk.added, hunk.before_end)}
 
 

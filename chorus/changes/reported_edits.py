@@ -34,7 +34,7 @@ class ReportedEdit:
     after: str | None = None
     hunks: tuple[ReportHunk, ...] = ()
     replacements: tuple[Replacement, ...] = ()
-    # The call may write anywhere: the report is of all that changed while it ran, by it or by others.
+    # The call may write anywhere: its report covers everything that changed while it ran, by others too.
     anywhere: bool = False
     deleted: bool = False  # there was no file after
 
@@ -54,7 +54,7 @@ def reported_edit(action: Action, file: FileReport | None) -> ReportedEdit:
 
 
 def text_after(report: ReportedEdit, before: str | None) -> str | None:
-    """The text after the reported change of `before` (None: no file); None if that is unknown."""
+    """The text after the reported change of `before`; None if unknown. For `before`, None means no file."""
     if report.after is not None:
         return report.after
     start = before or ""
@@ -112,7 +112,10 @@ def _sides(patch: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _replaced(report: ReportedEdit, start: str) -> str | None:
-    """Apply the replacements; None if the client's patch, which prints a tab as two blanks, disagrees."""
+    """Apply the replacements; None if one does not fit, or the client's patch does not confirm the result.
+
+    The patch prints a tab as two blanks.
+    """
     text = start
     for replacement in report.replacements:
         if not replacement.old or replacement.old not in text:

@@ -1,9 +1,9 @@
 """Split one change of a file among the actions that made it.
 
 Takes the bytes before and after, and the client's report of each action, oldest first. Returns the parts in
-order, each with the content after it and its action, or none for an outside change. Together they lead from
-the bytes before to the bytes after. Never invents bytes: a content that was not seen on disk is used only
-where the client's text determines every byte of it and something confirms that text.
+order. Each part has the content after it and its action; an outside change has no action. Together the parts
+lead from the bytes before to the bytes after. Never invents bytes: a content that was not seen on disk is
+used only if the client's text determines every byte of it and other evidence confirms that text.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,9 +18,9 @@ from chorus.changes.reported_edits import ReportedEdit, text_after, text_before
 
 @dataclass(frozen=True, slots=True)
 class ChangePart:
-    """The content after one part of the change. `report` is the index of its action; None: outside.
+    """One part of the change, with the content after it. `report` is the index of its action; None: outside.
 
-    `also`: other actions whose change is in this part and cannot be separated from it.
+    `also` are the indexes of other actions whose change is in this part and cannot be separated from it.
     """
 
     report: int | None
@@ -37,15 +37,17 @@ def split_change(
     in_window: Collection[int] = (),
     ended_before: Collection[int] = (),
 ) -> tuple[ChangePart, ...] | None:
-    """The parts, one for each report and for each change in between; None if they cannot be separated.
+    """Return one part for each report and for each change in between; None if they cannot be separated.
 
-    The reports of calls that name their file decide; calls that may write anywhere get what changed before
-    the next of those, or after the last. A single report always gets a part: what cannot be separated from it
-    counts as its own. `is_open`: a call that has not ended writes this file too and gets what the last report
-    leaves. `in_window`: the reports of calls during which another one ran that may write anywhere and ended
-    later, or has not ended. It gets its part when it ends, so these are placed as if it had not written.
-    `ended_before`: the reports of calls that had ended before the file was written last: where no edit
-    follows, they get only what they report.
+    The reports of calls that name their file decide. A call that may write anywhere gets what changed before
+    the next report of a call that names its file, or after the last one. A single report always gets a part:
+    what cannot be separated from it counts as its own.
+
+    `is_open`: an unfinished call may write this file too; what remains after the last report is left to it.
+    `in_window`: the indexes of calls that ended inside the window of another call. That other call gets its
+    part when it ends, so these reports are placed as if it had not written.
+    `ended_before`: the indexes of calls that had ended before the file was last written. If no edit follows
+    such a call, it gets only what it reports.
     """
     splitter = _Splitter(before, after, reports, is_open=is_open)
     named = [index for index, report in enumerate(reports) if not report.anywhere]
@@ -61,9 +63,9 @@ def split_change(
 
 
 def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[ChangePart, ...] | None:
-    """Split changes that are all in the current content; None if one of them cannot be separated from it.
+    """Split changes that the current content holds; None if one of them cannot be removed from it.
 
-    The first part, outside, leads to the content without any of them.
+    The first part counts as outside. It leads to the content without any of the changes.
     """
     splitter = _Splitter(now, now, reports, is_open=False)
     contents = [now]
@@ -80,7 +82,7 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 def find_overwritten(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> frozenset[int]:
-    """The reports with nothing left of them: another action that read the same text overwrote them."""
+    """Find the reports, by index, whose change was overwritten by an action that read the same text."""
     splitter = _Splitter(before, after, reports, is_open=False)
     lost = {index for index, report in enumerate(reports) if splitter.is_overwritten(report)}
     surviving = {
@@ -92,10 +94,10 @@ def find_overwritten(
 def writing_order(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> tuple[int, ...]:
-    """Sort the reports from order of arrival into the order in which they were written.
+    """Return the indexes of the reports in the order in which their changes were written.
 
-    Each starts from the text that was there. Of several that start from the same text, those of which
-    nothing is left came first. Where the texts do not decide, the order of arrival is kept.
+    Each change starts from the text that was in the file at that time. Of several that start from the same
+    text, those that were overwritten came first. If the texts do not decide, the order of arrival is kept.
     """
     lost = find_overwritten(before, after, reports)
     text = None if before is None else read_text(before)
@@ -153,7 +155,7 @@ class _Splitter:
         self._after = after
         self._reports = reports
         self._is_open = is_open
-        # Another call wrote here too and gets the rest.
+        # Another call may have written this file too and gets the rest.
         self._is_shared = is_open or any(report.anywhere for report in reports)
         self._format = find_format(before, after)
         self._seen = {
@@ -161,7 +163,8 @@ class _Splitter:
         }
         self._now = before
         self._parts: list[ChangePart] = []
-        # Calls that may write anywhere: those that have ended since the last part, and whether one runs on.
+        # Calls that may write anywhere: the indexes of those that have ended and have no part yet, and
+        # whether another one was still running.
         self.ended_windows: list[int] = []
         self.is_window_open = False
 
@@ -177,10 +180,10 @@ class _Splitter:
         return tuple(self._parts + rest)
 
     def place(self, index: int, report: ReportedEdit, following: ReportedEdit | None, *, first: bool) -> bool:
-        """Add the changes before this action, and its own part; return False if either is unknown."""
+        """Add the change before this action, and the action's part; return False if either is unknown."""
         start = self._start_of(report)
         if start is _UNKNOWN:
-            # The first action is taken to start from what was last seen.
+            # Assume that the first action started from the content last seen.
             return first and self._finish(index, report, following)
         if start != self._now:
             if self.ended_windows:
@@ -193,7 +196,7 @@ class _Splitter:
         return self._finish(index, report, following)
 
     def without(self, content: bytes | None, report: ReportedEdit) -> bytes | _Unknown | None:
-        """The content without the reported change, which must be in it."""
+        """Remove the reported change from a content that holds it; `_UNKNOWN` if that is not possible."""
         if content is None:
             return _UNKNOWN
         now = read_text(content)
@@ -219,9 +222,9 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _give_to_windows(self, target: bytes | None, *, exactly: bool) -> None:
-        """Add the change up to `target` as that of the windows which ended before it.
+        """Give the change up to `target` to the ended windows that have no part yet.
 
-        `exactly`: what the last of them does not report is outside. Otherwise it is its own as well.
+        With `exactly`, what the last of them does not report is outside. Otherwise the last gets that too.
         """
         *others, last = self.ended_windows
         unclear: list[int] = []
@@ -233,7 +236,7 @@ class _Splitter:
                 self._add(index, content)
         content = self._after_window(last)
         if content == target:
-            unclear = []  # its report explains everything
+            unclear = []  # the last window's report explains everything
         end = content if exactly and content is not _UNKNOWN and not unclear else target
         if end != self._now:
             self._parts.append(ChangePart(last, end, tuple(unclear)))
@@ -252,7 +255,10 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _moved_before(self, start: bytes | None, report: ReportedEdit) -> bytes | None:
-        """The content after this action without changes of a running call; None if it builds on them."""
+        """The content after this action, without the changes that another call made before it.
+
+        None if the action builds on those changes. The other call still runs, and gets them when it ends.
+        """
         if start is None or self._now is None:
             return None
         text = text_after(report, read_text(start))
@@ -261,7 +267,10 @@ class _Splitter:
         return moved if isinstance(moved, bytes) else None
 
     def _finish(self, index: int, report: ReportedEdit, following: ReportedEdit | None) -> bool:
-        """Add this action's part as reported. If that is uncertain, the last action gets all that is left."""
+        """Add this action's part as reported.
+
+        If the part is uncertain, the last action gets all that is left; for any other, return False.
+        """
         text = text_after(report, self._text())
         if text is None and following is not None:
             text = following.before
@@ -284,7 +293,7 @@ class _Splitter:
         return isinstance(joined, bytes) and joined != self._after
 
     def _was_overwritten_from(self, report: ReportedEdit, text: str) -> bool:
-        """Whether another change, starting from the same text, overwrote this action."""
+        """Whether another change that started from the same text overwrote this action's change."""
         return report.before is not None and is_same_text(text, report.before) and self.is_overwritten(report)
 
     def _is_confirmed(
@@ -300,7 +309,7 @@ class _Splitter:
             )
         if self._after is None or self._now is None:
             return False
-        # The action's change is still there, whole, under what came later; or it is gone entirely.
+        # Either the action's whole change is still there among later changes, or it is entirely gone.
         return (
             isinstance(merge_lines(content, self._after, self._now), bytes)
             or _are_separate(hunks(self._now, content), hunks(content, self._after))

@@ -1,6 +1,6 @@
 """The summary of a change: the first line of a commit, and one line per file.
 
-For people to read: the agent's own text where there is some. Never parsed back.
+For people to read, and never parsed back. The agent's own text is used where there is one.
 """
 
 import re
@@ -27,9 +27,9 @@ class ChangeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What happened to one file. The counts are None for binary content and links, which have no lines.
+    """The change of one file. The counts are None for binary content and links, which have no lines.
 
-    `line`: the first meaningful line that was added or, if none was, removed.
+    `line` is the first added line that has words, or else the first removed line that has words.
     """
 
     path: str
@@ -39,22 +39,23 @@ class FileChange:
     line: str | None = None
 
 
-# The part of a first line that the reason of a failure may take, after what was tried.
+# Limit of the reason of a failure in a first line. The line begins with what was tried.
 MAX_REASON_LENGTH = 44
 
-# Lines are counted in this many files, and each gets a line in the message; the others are only counted.
+# For this many files, the changed lines are counted and each file gets a line in the message. Of further
+# files, only the number is given.
 MAX_FILES = 50
 
-# How much of a changed line is looked at for the summary.
+# How much of a changed line is read for the summary.
 MAX_LINE_BYTES = 400
 
-# Before the words of a changed line: a mark of a list, a heading or a comment.
+# The marks of a list, a heading or a comment before the words of a changed line.
 _MARKS = re.compile(r"^(?:(?:[#>*+-]+|//+)\s+)+")
 _MARKDOWN = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")
 
 
 def describe_file(path: str, change: ChangeKind, before: bytes | None, after: bytes | None) -> FileChange:
-    """Count the changed lines and find the most telling one. Binary content has no lines."""
+    """Count the changed lines and find the first one that has words. Binary content has no lines."""
     old, new = before or b"", after or b""
     if b"\0" in old or b"\0" in new:
         return FileChange(path, change)
@@ -69,7 +70,10 @@ def describe_file(path: str, change: ChangeKind, before: bytes | None, after: by
 
 
 def summarise(action: Action, files: Sequence[FileChange]) -> str:
-    """The first line: why it failed, else the agent's text, else the tool and what it changed."""
+    """The first line of a commit.
+
+    For a failed action, what was tried and why it failed; else the agent's text; else the tool and the files.
+    """
     if action.status == "failed" and action.failure:
         why = shorten(action.failure, MAX_REASON_LENGTH)
         return f"{shorten(_tool_and_files(action, files), SUBJECT_LENGTH - len(why) - 2)}: {why}"
@@ -79,7 +83,7 @@ def summarise(action: Action, files: Sequence[FileChange]) -> str:
 
 
 def first_words(lead_text: str | None) -> str | None:
-    """The first line that says what is done, without its Markdown; None if no line does."""
+    """The first line of the agent's text that says what is done, without Markdown; None if no line does."""
     for line in (lead_text or "").splitlines():
         text = _MARKDOWN.sub("", line.strip()).rstrip(" :")
         phrase = change_phrase(text) if any(char.isalnum() for char in text) else None
@@ -139,7 +143,7 @@ def _amount(file: FileChange) -> str:
 
 
 def _first_telling(data: bytes, spans: Iterable[tuple[int, int]]) -> str | None:
-    """The first line in these spans of lines with a word in it, without its indentation."""
+    """The first line with words in these ranges of lines, without indentation and list or comment marks."""
     for start, end in spans:
         for line in data.split(b"\n", end)[start:end]:
             # A longer line is cut anyway.

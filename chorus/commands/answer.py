@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         return {"decision": "answers", "answers": render_answers(prompt, args)}
 
     def ready(prompt: PromptJson) -> bool:
-        """Wait for the questions: a screen shows only the first one, the session's events have all."""
+        """Return True if the questions are known. A screen shows only the first; the events have all."""
         return bool(prompt.get("input")) or not (args.to or args.say)
 
     return give_answer(args, decide, ready=ready)
@@ -86,12 +86,12 @@ def render_answers(prompt: PromptJson, args: argparse.Namespace) -> list[Questio
             raise UsageError(f"no answer to {heading}: {question}", hint="Give an answer to every question.")
         choices, text = given.pop(name)
         answers.append(_answer(question, labels, choices, text))
-    # Where the session has not reported the other questions yet, only the user knows them.
+    # If the session has not reported all questions yet, only the user knows the others.
     return answers + [_answer(name, [], choices, text) for name, (choices, text) in given.items()]
 
 
 def read_questions(prompt: PromptJson) -> list[tuple[str, str, list[str]]]:
-    """Return heading, text and labels of every question that is known."""
+    """Return the heading, text and labels of every known question."""
     questions = (prompt.get("input") or {}).get("questions")
     if not questions:
         labels = [option["label"] for option in prompt["options"]]
@@ -107,7 +107,7 @@ def read_questions(prompt: PromptJson) -> list[tuple[str, str, list[str]]]:
 
 
 def _answer(question: str, labels: list[str], choices: list[str], text: str | None) -> QuestionArgument:
-    """Make a reply. A number means the label at that position, unless it is a label itself."""
+    """Make the answer to one question. A number means the label at that position, unless it is a label."""
     named = [
         labels[int(choice) - 1]
         if choice.isdigit() and choice not in labels and 0 < int(choice) <= len(labels)

@@ -1,4 +1,4 @@
-"""`chorus approve`: approve a pending prompt, with the one key or reply its option calls for."""
+"""`chorus approve`: approve a pending prompt, or choose one of its options."""
 
 import argparse
 

@@ -40,7 +40,7 @@ def run(args: Namespace) -> ExitCode:
 
 
 def parse_place(text: str) -> tuple[str, int | None]:
-    """Split FILE:LINE. A file whose own name ends in a colon and a number is taken as that file."""
+    """Split FILE:LINE. If a file with the whole text as its name exists, the text names that file."""
     name, colon, number = text.rpartition(":")
     if colon and number.isdecimal() and not os.path.exists(text):
         return name, int(number)

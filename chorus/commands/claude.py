@@ -1,8 +1,8 @@
 """`chorus claude`: start Claude Code in tmux and watch it.
 
-Inside tmux the client runs in the current pane; outside, in a new tmux session that is then shown here.
-The hooks are passed to this one process with `--settings`: nothing is written to the repository or to
-the user's settings.
+Inside tmux the client runs in the current pane. Outside tmux it runs in a new tmux session, which is then
+shown in this terminal. The hooks are passed to this one client with `--settings`: nothing is written to the
+repository or to the user's settings.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     with ExitStack() as at_end:
         running = connect_current(home)
         if running is None:
-            find_supported_home(Path.cwd())  # a running watcher has found it to be supported
+            find_supported_home(Path.cwd())  # a running watcher has checked this already
         else:
             at_end.enter_context(running)
         if args.environment:
@@ -79,13 +79,13 @@ def run(args: argparse.Namespace) -> ExitCode:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise NotATerminal("stdout is not a terminal")
         if running is None:
-            start(home)  # it loads while tmux starts
+            start(home)  # the watcher loads while tmux starts
         name = open_session(home, address, args)
     return show_session(address, name)
 
 
 def show_session(address: Address, name: str) -> ExitCode:
-    """Show the tmux session in this terminal; after a detach, say how to get back."""
+    """Show the tmux session in this terminal. After a detach, print the command that returns to it."""
     from chorus.tmux.launch import attach_command, has_session  # noqa: PLC0415  loads libtmux
     from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415  as above
 
@@ -113,7 +113,7 @@ def find_client(named: str | None) -> str:
 def become_client(
     home: Home, address: Address, client: str, args: argparse.Namespace, running: Connection | None
 ) -> NoReturn:
-    """Replace this process with the client, in this pane, with the watcher watching it."""
+    """Let the watcher watch this pane, then replace this process with the client."""
     watch: WatchArguments = {
         "socket": str(address.socket),
         "pane": os.environ["TMUX_PANE"],
@@ -130,11 +130,11 @@ def become_client(
 
 
 def start_watcher(home: Home, watch: WatchArguments) -> None:
-    """Start a watcher for the pane, and do not wait until it has loaded: the client can start meanwhile.
+    """Start a watcher for the pane. Do not wait until it has loaded, so that the client can start meanwhile.
 
-    The side panel is opened now, so that the client's first screen has the size it keeps.
+    The side panel is opened by this process, so that the client's first screen already has its final size.
     """
-    stop(home)  # one of another version
+    stop(home)  # a watcher of another version may be running
     start(home)
     panel = watch.pop("panel", None)
     if panel:
@@ -175,8 +175,9 @@ def open_session(home: Home, address: Address, args: argparse.Namespace) -> str:
             cwd=cwd,
             environment=environment,
             name=name,
-            window=load_agent().setup.program,  # tmux would name it after whichever pane is active
-            # As large as it will be shown: the panel is placed by it. tmux takes one row for its status line.
+            window=load_agent().setup.program,  # else tmux names the window after its active pane
+            # The size at which it will be shown, because the place of the panel depends on it. tmux takes
+            # one row for its status line.
             size=(columns, max(rows - 1, 2)),
         )
         return name

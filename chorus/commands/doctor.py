@@ -200,7 +200,7 @@ def check_repository(repository: Repository) -> Check:
 
 
 def read_temporary_settings(home: Home) -> set[str]:
-    """Return the settings files that have hooks while a client runs (`chorus attach --hooks`)."""
+    """Return the settings files that have hooks only while a client runs (`chorus attach --hooks`)."""
     hooks = TemporaryHooks(home.root / TEMPORARY_HOOKS_FILE)
     hooks.load()
     return {one.settings for one in hooks.installations}
@@ -293,7 +293,7 @@ def check_coverage(recorder: Recorder) -> Check:
 
 
 def check_history(recorder: Recorder, home: Home) -> Check:
-    """Check the history, and whether it leads to the work tree. Records nothing."""
+    """Replay the history, and check that it gives the bytes of the work tree. Records nothing."""
     report = "Report this, with the output of `chorus doctor --deep --json`."
     problems = verify_history(recorder)
     if problems:
@@ -310,7 +310,10 @@ def check_history(recorder: Recorder, home: Home) -> Check:
 
 
 def find_lasting_differences(recorder: Recorder, home: Home) -> tuple[list[Problem], bool]:
-    """Return what differs on disk, and whether a watcher with nothing to do has left it unrecorded."""
+    """Return the changes on disk that are not recorded. Gives a running watcher some time to record them.
+
+    The second value is True if a watcher is running and all its sessions are idle.
+    """
     deadline = time.monotonic() + SETTLE_SECONDS
     while True:
         is_idle = sync_watcher(home)
@@ -321,7 +324,7 @@ def find_lasting_differences(recorder: Recorder, home: Home) -> tuple[list[Probl
 
 
 def sync_watcher(home: Home) -> bool | None:
-    """Let the watcher read what waits for it. Return whether its sessions are idle; None: no watcher."""
+    """Let the watcher process waiting events. Return whether all sessions are idle; None: no watcher."""
     try:
         with connect(home) as watcher:
             watcher.ask("sync")

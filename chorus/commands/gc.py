@@ -118,8 +118,8 @@ def forget_old(repository: Repository) -> int:
 
 
 def remove_chorus(repository: Repository, store: ObjectStore) -> GcJson:
-    """Remove Chorus. Lanes that no timeline knows any more stay, as plain branches."""
-    attach(store.main_directory)  # the line may be missing, and git reads the lanes through it
+    """Remove Chorus from the repository. Lanes that no timeline knows any more stay as plain branches."""
+    attach(store.main_directory)  # the alternates line may be missing; git reads the lanes through it
     existing = [ref for refs in LANE_REFS for ref in repository.refs.list(refs)]
     complete = find_complete_lanes(repository) if existing else set()
     known = find_known_lanes(repository) if complete else {}
@@ -141,7 +141,7 @@ def remove_chorus(repository: Repository, store: ObjectStore) -> GcJson:
 
 
 def find_known_lanes(repository: Repository) -> dict[str, Path]:
-    """The work tree of each lane, by its ref. Work trees that are gone or cannot be read are left out."""
+    """Return the work tree of each lane, by the lane's ref. Work trees that cannot be read are left out."""
     found: dict[str, Path] = {}
     for line in repository.git.text("worktree", "list", "--porcelain").splitlines():
         name, _, path = line.partition(" ")

@@ -1,4 +1,4 @@
-"""`chorus hooks`: install Chorus's hooks in the client's settings, uninstall them, show where they are."""
+"""`chorus hooks`: install or uninstall hooks in the client's settings, or show which settings have them."""
 
 import argparse
 from pathlib import Path

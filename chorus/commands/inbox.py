@@ -107,7 +107,7 @@ def _parse_port(text: str) -> int:
 
 def _run_live(args: Namespace) -> ExitCode:
     for name in ("COLUMNS", "LINES"):
-        os.environ.pop(name, None)  # those of the terminal that started the tmux server, not of this pane
+        os.environ.pop(name, None)  # the size of the terminal that started the tmux server, not of this pane
     from chorus.panel.inbox.app import Inbox, InboxSettings  # noqa: PLC0415  loads the toolkit
     from chorus.panel.style.labels import wants_ascii  # noqa: PLC0415  as above
     from chorus.panel.style.theme import count_colours, is_dark  # noqa: PLC0415  as above
@@ -193,7 +193,7 @@ def _render_action(action: LogEntryJson) -> str:
 
 
 def _short_path(path: str) -> str:
-    """The path as the shell takes it, from the home directory if it is below that."""
+    """Quote a path for the shell. A path below the home directory begins with `~`."""
     from shlex import quote  # noqa: PLC0415  not for a status line
 
     home = os.path.expanduser("~")

@@ -1,7 +1,7 @@
-"""`chorus inspect`: the sessions, turns, prompts and actions in a recording: a stream, a pane, a transcript.
+"""`chorus inspect`: list the sessions, turns, prompts and actions in a recorded stream, pane or transcript.
 
-Needs no repository and no watcher. Prints them in their order, with the rows no event was read from and the
-counts of what was not understood: useful in a bug report.
+It needs no repository and no watcher. For bug reports, it also prints the rows from which no event was read,
+and counts what was not understood.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from chorus.model.turn import TurnTable
 from chorus.output import print_err, print_json, print_out, style
 
 CHUNK_SIZE = 2**20
-# A longer recording is a stream: it is read once.
+# How much of a recording is kept in memory, to read it again at another width.
 MAX_REREAD = 64 * 2**20
 MAX_LISTED_ROWS = 20
 UNNAMED = SessionId("")
@@ -45,7 +45,7 @@ HEADINGS = ("tool", "status", "turn", "agent", "id", "paths")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One action, as it is after the whole recording."""
+    """One action, as it is at the end of the recording."""
 
     id: str
     tool: str
@@ -83,7 +83,7 @@ class Findings:
         }
 
     def add(self, outcome: Outcome) -> None:
-        """Take one outcome. A session that is never named has no id."""
+        """Take one outcome. Until the recording names a session, outcomes are for one with an empty id."""
         named = _with_session(outcome)
         if isinstance(outcome, SessionDiscovered) and UNNAMED in self.sessions.sessions:
             del self.sessions.sessions[UNNAMED]
@@ -147,7 +147,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
-    """Read a recording; if it is wrapped and its width not given, at the width that gives the most events."""
+    """Read a recording. If it is wrapped and no width is given, use the width that gives the most events."""
     kept: list[bytes] = []
     findings, reader = _read(_keep(chunks, kept), width)
     if width is not None or not findings.problems["unknown-width"]:
@@ -157,12 +157,12 @@ def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
 
 
 def _rank(findings: Findings) -> tuple[int, int, int]:
-    """Return how well a recording was read: at a wrong width, events are missing or rows left over."""
+    """Return how well a recording was read: at a wrong width, events are missing or rows are unused."""
     return (findings.events, -len(findings.unused), -findings.problems.total())
 
 
 def _keep(chunks: Iterable[bytes], kept: list[bytes]) -> Iterator[bytes]:
-    """Yield chunks, and keep those that will be read a second time."""
+    """Yield the chunks, and keep the first ones, up to MAX_REREAD bytes, to read them a second time."""
     size = 0
     for chunk in chunks:
         size += len(chunk)
@@ -186,7 +186,7 @@ def _read(chunks: Iterable[bytes], width: int | None) -> tuple[Findings, Recordi
 
 
 def render(findings: Findings, *, colour: bool) -> Iterator[str]:
-    """Yield one line per action, then the counts."""
+    """Yield a line for each action, then the sessions, turns and prompts, then the counts."""
     rows = list(findings.rows.values())
     if rows:
         cells = [HEADINGS, *(_cells(row) for row in rows)]
@@ -252,7 +252,7 @@ def _add_events(findings: Findings, outcomes: OutcomeReader, events: Iterable[Re
 
 
 def _with_session(outcome: Outcome) -> Outcome:
-    """Return the outcome with an empty session id where it has none: older streams never name one."""
+    """Give the outcome an empty session id if it has none: older streams never name a session."""
     if getattr(outcome, "session", "") is not None:
         return outcome
     unnamed: Any = outcome

@@ -38,7 +38,8 @@ COLOURS = {
 MAX_LISTED_PATHS = 2
 # More than any screen shows: older entries are read while the user looks at these.
 FIRST_PAGE_SIZE = 200
-# Each further page is this many times as long: few requests, none of which keeps the watcher busy for long.
+# Each further page is this many times as long: few requests are needed, and none keeps the watcher busy for
+# long.
 PAGE_GROWTH = 4
 
 
@@ -99,7 +100,7 @@ def run(args: Namespace) -> ExitCode:
     }
     if len(args.turn) > 1:
         for turn in args.turn:
-            read_log(turns=[turn], here=args.here, limit=1)  # says so if no work tree has it
+            read_log(turns=[turn], here=args.here, limit=1)  # raises an error if no work tree has the turn
     if args.json:
         whole: LogView = {**wanted, "limit": args.limit}
         print_json(read_whole_log(**whole))
@@ -121,16 +122,16 @@ def run(args: Namespace) -> ExitCode:
 def newest_first(
     first: list[LogEntryJson], wanted: LogView, limit: int | None, *, joint: bool = False
 ) -> Iterator[LogEntryJson]:
-    """Yield the first page, then older ones, each read only when it is reached."""
+    """Yield the entries of the first page, then of older pages. A page is read only when it is reached."""
     return islice(_joint_pages(first, wanted) if joint else _pages(first, wanted), limit or None)
 
 
 def render(
     entries: Iterable[LogEntryJson], width: int, *, colour: bool, joint: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of the log, with a heading for each turn. `width`: of the numbers' column.
+    """Yield the lines of the log, with a heading for each turn. `width`: the width of the numbers' column.
 
-    `joint`: the entries are of several work trees, whose names come before the numbers.
+    `joint`: the entries are from several work trees, and each number is preceded by its work tree's name.
     """
     for _, turn in groupby(entries, _turn_key()):
         read = list(_until_lane(turn))
@@ -141,7 +142,7 @@ def render(
 
 
 def render_number(entry: LogEntryJson, *, joint: bool) -> str:
-    """Return the number of an action, as commands take it."""
+    """Return the number of an action in the form that commands accept."""
     number = str(entry["n"]) if entry["n"] is not None else "\u00b7"
     return f"{entry['worktree']}:{number}" if joint else number
 
@@ -192,7 +193,8 @@ def _pages(page: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
     size, before = FIRST_PAGE_SIZE, None
     oldest: LogEntryJson | None = None
     while page:
-        # An outside change has no number to continue from: it is repeated with those before the next action.
+        # The next page is requested by the number of an action. Outside changes older than that action were
+        # in the previous page too; they are skipped.
         repeated = (index for index, entry in enumerate(page) if oldest and _is_same(entry, oldest))
         yield from reversed(page[: next(repeated, None)])
         if len(page) < size:
@@ -205,7 +207,10 @@ def _pages(page: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
 
 
 def _joint_pages(first: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
-    """Yield the first page, then all the rest: no one number says where each work tree's log continues."""
+    """Yield the first page, then all other entries at once: each work tree has its own numbers.
+
+    So no single number tells where the logs continue.
+    """
     yield from reversed(first)
     if len(first) >= FIRST_PAGE_SIZE:
         shown = {_identity(entry) for entry in first}
@@ -234,7 +239,10 @@ def _turn_key() -> Callable[[LogEntryJson], object]:
 
 
 def _until_lane(turn: Iterable[LogEntryJson]) -> Iterator[LogEntryJson]:
-    """Yield the entries of a turn up to the first with a lane, which the heading shows; at most one page."""
+    """Yield the entries of a turn up to the first that has a lane, but at most one page.
+
+    The heading of the turn shows that lane.
+    """
     for entry in islice(turn, FIRST_PAGE_SIZE):
         yield entry
         if entry["lane"]:

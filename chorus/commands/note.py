@@ -63,6 +63,6 @@ def parse_place(text: str) -> tuple[str, str | None, int | None]:
 
 
 def render_place(note: NoteJson) -> str:
-    """`action 12, src/cart.py:40`"""
+    """Return the place of a note: `action 12, src/cart.py:40`."""
     line = f":{note['at']}" if note["at"] is not None else ""
     return f"action {note['action']}, {note['path']}{line}"

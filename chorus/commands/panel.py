@@ -15,8 +15,8 @@ from chorus.errors import ExitCode, UsageError
 from chorus.output import print_out
 from chorus.wire.home import Home, find_work_tree
 
-# The user's settings for display and editor. A new tmux pane would get them from whatever started the tmux
-# server, long ago and perhaps with another locale, editor and PATH.
+# The user's settings for display and editor. A new tmux pane would get them from the process that started the
+# tmux server, perhaps with another locale, editor and PATH.
 USER_VARIABLES = (
     "PATH", "LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "COLORFGBG", "CHORUS_THEME", "EDITOR", "VISUAL",
     "XDG_CONFIG_HOME", "XDG_STATE_HOME",
@@ -66,7 +66,7 @@ def is_terminal() -> bool:
 
 def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCode:
     for name in ("COLUMNS", "LINES"):
-        os.environ.pop(name, None)  # those of the terminal that started the tmux server, not of this pane
+        os.environ.pop(name, None)  # the size of the terminal that started the tmux server, not of this pane
     from chorus.panel.state.feed import Feed, FeedReader  # noqa: PLC0415  loaded only for the full panel
 
     reader = FeedReader(Feed(home, work_tree, here=args.here))
@@ -104,7 +104,7 @@ def _run_plain(home: Home, work_tree: Path, *, here: bool) -> ExitCode:
 
 
 def panel_command(options: Sequence[str] = ()) -> list[str]:
-    """Return the command that runs this panel in another pane, with the user's settings of this shell."""
+    """Return the command that opens the panel in another pane, with this process's USER_VARIABLES."""
     absent = [word for name in USER_VARIABLES if name not in os.environ for word in ("-u", name)]
     variables = [f"{name}={os.environ[name]}" for name in USER_VARIABLES if name in os.environ]
     return ["env", *absent, *variables, sys.executable, "-P", "-m", "chorus", "panel", *options]

@@ -47,7 +47,7 @@ def run(args: Namespace) -> ExitCode:
 
 
 def list_pending(*, as_json: bool) -> ExitCode:
-    """List the pending prompts. Without a watcher, say so: a prompt may be pending that is not known."""
+    """List the pending prompts. If no watcher is running, say so: Chorus then sees no prompts."""
     pending = read_pending()
     if pending is None:
         print_err("chorus: no watcher is running for this repository, so no prompt is seen")

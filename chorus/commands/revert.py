@@ -29,7 +29,7 @@ EXAMPLES = (
     ("chorus revert 12 -p", "choose its hunks one by one"),
     ("chorus revert --turn 3f2a --dry-run", "show what reverting a whole turn would change"),
 )
-# More would hide the numbers. The dry run, `chorus show` and the JSON list all of them.
+# More paths would hide the numbers. The dry run, `chorus show` and the JSON list all paths.
 MAX_LISTED_PATHS = 5
 
 

@@ -34,7 +34,7 @@ from chorus.wire.handover import handed_over
 from chorus.wire.protocol import WatcherError
 from chorus.wire.watcher_process import connect_or_start, import_path
 
-# The program in the pane is Python: far longer than it takes to start on a busy machine.
+# How long the Python program in the pane may take to start: far longer than it needs on a busy machine.
 START_TIMEOUT_SECONDS = 60.0
 
 
@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         try:
             sent = watcher.ask("send", run=name, message=args.message, images=images)
         except WatcherError:
-            watcher.ask("ready", run=name)  # says how the client ended
+            watcher.ask("ready", run=name)  # raises an error that says how the client ended
             raise
         watcher.ask("ready", run=name)
         if args.wait or args.follow:
@@ -155,7 +155,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def end_session(watcher: Connection, name: str) -> None:
-    with suppress(WatcherError):  # it has ended by itself
+    with suppress(WatcherError):  # the session has ended by itself
         watcher.ask("end", run=name, wait=True)
 
 
@@ -194,7 +194,7 @@ def fifo(path: Path) -> Iterator[None]:
 
 
 def wait_for_reader(pipe: Path) -> None:
-    """Wait until the program in the pane has opened its pipe: what is written before is lost."""
+    """Wait until the program in the pane has opened its pipe: a message written earlier would be lost."""
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
         try:

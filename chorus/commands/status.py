@@ -1,4 +1,4 @@
-"""`chorus status`: what the watcher is watching. Also `chorus` alone: the status and the next step."""
+"""`chorus status`: show what the watcher is watching. `chorus` alone: show the status and the next step."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def render(status: StatusJson, *, ended: bool) -> list[str]:
 
 
 def describe_session(session: SessionJson) -> list[str]:
-    """Return model, mode, tokens, cost and errors of a session, where known."""
+    """Return lines with what is known of a session: model, mode, tokens, cost and errors."""
     parts = [part for part in (session.get("model"), session.get("mode")) if part]
     if turns := session.get("turns"):
         parts.append(_count(turns, "turn"))

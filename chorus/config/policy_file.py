@@ -1,6 +1,6 @@
 """Read the policy of the user's config and of the repository's file, and append rules to the user's config.
 
-Appending leaves every byte before the new rule as it is, and nothing is written that cannot be read back.
+Appending leaves every byte before the new rule as it is. A text that cannot be read back is not written.
 """
 
 import json
@@ -24,7 +24,7 @@ def read_policy(root: Path) -> Policy:
 
 
 def work_tree_of(start: Path) -> Path:
-    """The work tree that contains `start`; outside of one, `start` itself."""
+    """Return the work tree that contains `start`; outside a work tree, `start` itself."""
     try:
         here = start.resolve()
         return Path(find_work_tree(here) or here)
@@ -33,11 +33,12 @@ def work_tree_of(start: Path) -> Path:
 
 
 def find_repository(directory: str) -> str | None:
-    """The work tree that git finds from an absolute path; None if a bare repository comes first, or none.
+    """Return the work tree that git would find from an absolute path.
 
-    Any entry called HEAD counts as a bare repository: git would take the settings there for its own.
+    None if git finds no repository, or finds a bare one first. A directory with any entry called HEAD counts
+    as a bare repository, because git would take the settings there for its own.
     """
-    place = directory.rstrip("/")  # a string: there may be thousands of questions about one command
+    place = directory.rstrip("/")  # a string, because one command may lead to thousands of these calls
     while True:
         if os.path.lexists(f"{place}/.git"):
             return place or "/"

@@ -1,7 +1,7 @@
 """The user's configuration file, `$XDG_CONFIG_HOME/chorus/config.toml` (else `~/.config/chorus/config.toml`).
 
-Reads it and a repository's `.chorus.toml` as plain tables, and the user's preferences. A missing file is
-an empty one. Never writes.
+Reads this file and a repository's `.chorus.toml` as plain tables, and the user's preferences from this file.
+A missing file counts as empty. Never writes a file.
 """
 
 import os
@@ -28,16 +28,17 @@ class BadConfig(ChorusError):
 
 
 class Notifications(BaseModel):
-    """How a pending prompt is announced."""
+    """Settings for notifications of pending prompts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    # On the desktop with its own program where there is one ("auto"), through the terminals attached to the
-    # pane's tmux server ("terminal"), or not ("off"), if the prompt is still pending after some seconds.
+    # How the user is notified of a prompt that is still pending after `desktop_seconds`: by the desktop's own
+    # program if there is one ("auto"), through the terminals attached to the pane's tmux server ("terminal"),
+    # or not at all ("off").
     desktop: DesktopMode = "auto"
     desktop_seconds: float = Field(default=5.0, ge=0, le=3600)
     bell: bool = False  # ring the terminals attached to the pane's tmux server
-    tmux: bool = False  # keep the tmux option @chorus set to what is pending, for the status line
+    tmux: bool = False  # set the tmux option @chorus to what is pending, for the status line
     command: tuple[str, ...] = ()  # run this with a title and a text, e.g. ["notify-send"]
 
 
@@ -46,7 +47,7 @@ LANDING_TEMPLATE = "{subject}\n\n{request}\n\n{actions}"
 
 
 class LandingSettings(BaseModel):
-    """How the messages of landed commits are made."""
+    """Settings for the messages of landed commits."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -55,13 +56,13 @@ class LandingSettings(BaseModel):
 
 
 class Preferences(BaseModel):
-    """The settings at the top of the user's config, and in `[notify]`. A repository cannot set them."""
+    """The user's settings: the top of the config, `[notify]` and `[land]`. A repository cannot set them."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
-    # How the user's answer reaches an interactive client: through the mod where it runs and else with keys
-    # ("mod"), always with keys, through the mod or the permission hook alone ("hook"), or through either
-    # where there is one and else with keys ("auto").
+    # How the user's answer reaches an interactive client. "mod": through the mod if it runs, otherwise with
+    # keys. "keys": always with keys. "hook": only through the mod or the permission hook. "auto": through the
+    # mod or the hook if one waits, otherwise with keys.
     relay: RelayMode = "mod"
     notifications: Notifications = Field(default=Notifications(), alias="notify")
     landing: LandingSettings = Field(default=LandingSettings(), alias="land")
@@ -73,7 +74,7 @@ def user_config_path() -> Path:
 
 
 def read_table(path: Path) -> dict[str, Any]:
-    """The whole file as a table."""
+    """Return the whole file as a table; empty if the file is missing."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -83,7 +84,7 @@ def read_table(path: Path) -> dict[str, Any]:
 
 
 def read_section(path: Path, name: str) -> dict[str, Any]:
-    """One table of the file; empty if it is missing."""
+    """Return one table of the file; empty if the table is missing."""
     section = read_table(path).get(name, {})
     if not isinstance(section, dict):
         raise BadConfig(f"{path}: {name} is not a table")

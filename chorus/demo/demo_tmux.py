@@ -1,6 +1,7 @@
 """The tmux server of the demo, with the client in a pane.
 
-Waits for what the screen shows before it types. The server and its programs end with the demo.
+Waits until the screen shows what the story expects before it types. The server and its programs end with the
+demo.
 """
 
 import os
@@ -20,7 +21,7 @@ from chorus.tmux.errors import TmuxNotInstalled
 from chorus.tmux.panes import read_history, read_screen
 from chorus.tmux.tmux_server import TmuxServer
 
-# The mark of the input box below its rule; a dialog has the same mark before an option.
+# The rule of the input box, and its mark in the row below. A dialog has the same mark before an option.
 INPUT_BOX = r"─{10}\n❯\s"
 POLL_SECONDS = 0.02
 # Far longer than any step takes: it only bounds a story that went wrong.
@@ -105,7 +106,7 @@ class DemoTmux:
 
 
 def _wait_for_exit(pids: list[int]) -> None:
-    """Wait until these processes end: a client runs its last hooks, which need the watcher."""
+    """Wait until these processes end, then kill those that do not. A client's last hooks need the watcher."""
     deadline = time.monotonic() + EXIT_TIMEOUT_SECONDS
     for pid in pids:
         with suppress(ProcessLookupError):

@@ -18,7 +18,7 @@ from chorus.errors import ChorusError
 POLL_SECONDS = 0.3
 # The prefix of the demo's tmux.
 PREFIX = "C-b"
-# Each fits a bar of 80 columns, also with two prefixes.
+# Each hint fits a bar of 80 columns, also with two prefixes.
 WELCOME = "left: the client · right: Chorus · press Enter to send the message"
 PROMPT = "the client asks · in the panel (C-b →) press a: approve"
 MORE = "each action is a commit · in the client (C-b ←) Enter asks for more"
@@ -26,7 +26,8 @@ REVERT = "'Goodbye' is wrong · choose it in the panel (C-b →) and press r twi
 LAND = "only that edit is gone · press l, then ctrl+l: the rest lands on main"
 THE_END = "landed · C-b c: shell for `git log` · C-b d leaves nothing behind"
 
-# Where the panel is in a narrow terminal, and in one that is low as well.
+# The words to replace in hints: for a narrow terminal, where the panel is below the client, and for one that
+# is low as well, where the panel has a window of its own.
 BELOW = {"left:": "above:", "right:": "below:", "→": "↓", "←": "↑"}
 IN_WINDOW = {"left:": "here:", "right:": "window 1:", "→": "1", "←": "0"}
 
@@ -37,7 +38,7 @@ class Guide:
     tmux: DemoTmux
     left: threading.Event  # set when the user has detached
     prefix: str = PREFIX
-    places: Mapping[str, str] = field(default_factory=dict)  # the words for where the panel is
+    places: Mapping[str, str] = field(default_factory=dict)  # the words to replace in hints (`find_places`)
 
     def run(self) -> None:
         """Show the hints one after another, until the user leaves."""
@@ -50,7 +51,7 @@ class Guide:
             return
 
     def render(self, hint: str) -> str:
-        """Put the keys and places of this terminal into a hint."""
+        """Replace the keys and places in a hint by those of this terminal."""
         for beside, here in self.places.items():
             hint = hint.replace(beside, here)
         return hint.replace(PREFIX, self.prefix)

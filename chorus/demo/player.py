@@ -112,7 +112,7 @@ class StoryPlayer:
         return json.loads(self._scratch.chorus(*arguments, "--json"))
 
     def _wait_for(self, look: Callable[[], list[Any]]) -> list[Any]:
-        """Wait until `look` finds something; return nothing after the timeout."""
+        """Call `look` until it finds something, and return that; an empty list after the timeout."""
         deadline = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while not (found := look()) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)

@@ -78,7 +78,7 @@ def prepare_home(home: Path, projects: Iterable[Path], **more: str) -> None:
 
 
 class RealClient:
-    """Replaces the stand-in with the real client inside the block."""
+    """A context manager that replaces the stand-in with the real client."""
 
     def __init__(self, scratch: ScratchRepository) -> None:
         self._scratch = scratch

@@ -22,7 +22,7 @@ from chorus.tmux.address import select_address
 from chorus.tmux.launch import MIN_BELOW_HEIGHT, MIN_BESIDE_WIDTH
 from chorus.tmux.tmux_server import TmuxServer
 
-# The bar below the panes: the hint alone, on its own line.
+# The options of the demo's tmux. The bar below the panes shows only the hint.
 BAR = [
     ("status-position", "bottom"),
     ("status-left-length", "200"),
@@ -79,14 +79,14 @@ def _set_up(
 
 
 def find_places(columns: int, rows: int) -> Mapping[str, str]:
-    """The words for where the panel is in a window of this size."""
+    """Return the words to replace in hints, as the panel's place depends on the size of the window."""
     if columns >= MIN_BESIDE_WIDTH:
         return {}
     return BELOW if rows >= MIN_BELOW_HEIGHT else IN_WINDOW
 
 
 def find_prefix(environment: Mapping[str, str]) -> str:
-    """The keys that reach the demo's tmux: inside another one with the same prefix it takes two."""
+    """Return the prefix for the demo's tmux: typed twice if it runs inside another with the same prefix."""
     if not environment.get("TMUX"):
         return PREFIX
     try:

@@ -1,7 +1,7 @@
 """The temporary directory of the demo: a repository, a home and a `claude` program.
 
-Commands run in it do not see the user's settings: they have their own HOME and git identity, and inherit only
-how to find programs and the language of the terminal.
+Commands that run in it do not see the user's settings. They have their own HOME and git identity. They
+inherit only the variables for finding programs and for the terminal and its language.
 """
 
 import os
@@ -96,8 +96,8 @@ class ScratchRepository:
 
     def _write_programs(self) -> None:
         """Write the programs `claude` (the stand-in) and `chorus`."""
-        # The client is known by the name it is started under, so the interpreter gets that name. Under it
-        # Python does not find its virtual environment, so it gets the path to import from.
+        # Chorus recognises the client by its program's name, so the interpreter is started as `claude`. Under
+        # that name Python does not find its virtual environment, so it is given the path to import from.
         named = self.programs / "named" / "claude"
         named.parent.mkdir()
         named.symlink_to(sys.executable)
@@ -123,7 +123,7 @@ class ScratchRepository:
 
 
 def _stop_watcher(home: Home) -> None:
-    """Stop the watcher and wait for its process: it closes the repository a moment before it ends."""
+    """Stop the watcher and wait until its process has ended, a moment after it released the repository."""
     pid = home.lock.read_text().strip() if home.lock.exists() else ""
     stop(home)
     deadline = time.monotonic() + REMOVE_SECONDS
@@ -134,5 +134,5 @@ def _stop_watcher(home: Home) -> None:
 
 
 def _import_path() -> str:
-    """Where this package was imported from, so that all programs here run the same code."""
+    """Return where this package was imported from, so that all programs of the demo run the same code."""
     return str(Path(__file__).resolve().parent.parent.parent)

@@ -1,7 +1,7 @@
 """The story of the demo: a small program, two messages of the user, and what the model does for each.
 
-Data only. A feature in several edits, a change by a command, a permission prompt, a wrong edit followed by a
-good one in the same file, and uncommitted work of the user in another file.
+Data only. The story has a feature in several edits, a change by a command, a permission prompt, a wrong edit
+followed by a good edit of the same file, and uncommitted work of the user in another file.
 """
 
 import subprocess
@@ -114,7 +114,7 @@ def edit(identifier: str, path: str, old: str, new: str) -> ToolUse:
     return ToolUse("Edit", {"file_path": path, "old_string": old, "new_string": new}, identifier)
 
 
-# The file once the bad edit is reverted and the good one after it stays.
+# The file at the end: the bad edit was reverted, and the good edit after it stays.
 FINAL_GREET = (
     GREET.replace(GREET[GREET.index("def greet") : GREET.index("\n\n\nif")], SHOUT)
     .replace(GREET[GREET.index("if __name__") :].rstrip("\n"), MAIN)

@@ -1,10 +1,10 @@
 """Finish writes that a crash left half done.
 
-Before a record is written, the move of its lane branch is saved in a small file, and cleared when both refs
-have moved. The next writer finds what is left there: if the timeline has the record, the lane is moved
-too. The lock files of the dead process are removed. All of this happens under the recording lock, so a
-process that left something is dead. A move that was not saved is never made: a lane the user deleted stays
-deleted.
+Before a record is written, the move of its lane branch is saved in a small file. The file is cleared once
+both refs have moved. If it is not clear, the next writer finishes the write: if the timeline has the record,
+the lane is moved too. The next writer also removes the lock files of the dead process. All of this happens
+under the recording lock, so a process that left something unfinished is dead. A move that was not saved is
+never made: a lane the user deleted stays deleted.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid
 from chorus.store.lock_file import translate_write_errors
 
-# The first byte of the file: whether what follows is still to be finished.
+# The first byte of the file: whether the write that the file describes must still be finished.
 PENDING = b"+"
 DONE = b"-"
 
@@ -105,7 +105,7 @@ class PendingWriteFile:
         os.pwrite(self._open(), DONE, 0)
 
     def read(self) -> PendingWrite | None:
-        """The unfinished write, if any. A truncated line names no lane."""
+        """The unfinished write, if there is one. If its line is truncated, it has no lane move."""
         try:
             with self._path.open("rb") as file:
                 line = file.readline()

@@ -49,7 +49,7 @@ class Journal:
         self.timeline = Timeline(workspace)
         self.marks = MarkLog(workspace.repository.own_dir / FILE_NAME)
         self.lanes = Lanes(workspace, self.timeline)
-        # Whether a client's rewind made these outside edits: the watcher knows.
+        # Tells whether a client's rewind made these outside edits. The watcher replaces this function.
         self.is_rewind: Callable[[Sequence[Edit]], bool] = lambda edits: False
         self._undone = UndoneActions(workspace, self.timeline)
         self._recovery = CrashRecovery(workspace, self.timeline)
@@ -57,7 +57,7 @@ class Journal:
         self._calls: set[str] = set()
         self._last_number = 0
         self._numbers = ActionNumbers(workspace.repository.common_dir, workspace.repository.git)
-        self._hidden = False  # whether a timeline of an older version was looked for
+        self._hidden = False  # whether `timeline.hide` has been called
         self._head_tracker: HeadTracker | None = None
         self._head_mark: Mark | None = None  # the last move of HEAD that changed no file
 
@@ -77,7 +77,10 @@ class Journal:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the lock, with everything read, the timeline started and unfinished writes finished."""
+        """Hold the recording lock while the caller writes.
+
+        First read what other processes wrote, finish unfinished writes, and start the timeline if needed.
+        """
         with self.workspace.recording():
             if self.refresh() or self._recovery.is_needed:
                 self._recovery.recover()
@@ -103,7 +106,7 @@ class Journal:
         return action in self._calls or (recorded is not None and recorded.record.action == action)
 
     def current_commit(self, recorded: TimelineCommit) -> Oid:
-        """The lane commit of an action, or the one that replaced it because the lane had moved."""
+        """The lane commit of an action, or the commit that has replaced it since."""
         record = recorded.record
         assert record.lane_commit is not None
         return self._moved.get(record.action or "", record.lane_commit.commit)
@@ -116,7 +119,7 @@ class Journal:
         *,
         by_git: bool = False,
     ) -> TimelineCommit:
-        """Record a change that no action made. `by_git`: a move of HEAD or the stash explains it."""
+        """Record a change that no action made. `by_git`: a move of HEAD or the stash explains the change."""
         files = describe_edits(self.workspace, edits)
         record = Record(
             kind=RecordKind.OUTSIDE,
@@ -128,7 +131,7 @@ class Journal:
             lines=count_changed_lines(files),
             file_lines=render_files(files),
         )
-        # First the marks: if the record is lost in a crash, the same is found and marked again.
+        # The marks come first: if a crash loses the record, the same change is found and marked again.
         try:
             self._mark_undone(edits, reason, by_git=by_git)
             with self._recovery.guard():
@@ -220,7 +223,10 @@ class Journal:
         self._append_mark({"seconds": self.workspace.now(), **mark})
 
     def reword(self, action: ToolUseId, summary: str) -> None:
-        """Change an action's summary in the log and on its lane; do nothing unless it is the newest."""
+        """Change an action's summary in the log and on its lane.
+
+        Do nothing if the lane commit can no longer be reworded: it is not the newest, or it is checked out.
+        """
         recorded = self.timeline.find_action(action)
         own = recorded is not None and recorded.record.action == action and recorded.record.lane_commit
         if recorded is not None and own:

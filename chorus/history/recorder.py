@@ -63,11 +63,11 @@ class Recorder:
         return self.log.edits(entry)
 
     def current_commit(self, recorded: TimelineCommit) -> Oid:
-        """The lane commit of an action, or the one that replaced it because the lane had moved."""
+        """The lane commit of an action, or the commit that has replaced it since."""
         return self.journal.current_commit(recorded)
 
     def recorded_size(self, path: str) -> int:
-        """The length of a file when last recorded; 0 if it never was, or if only git could say."""
+        """The size in bytes of a file when last recorded; 0 if it never was, or if only git could tell."""
         located = self.workspace.work_tree.locate(path)
         entry = None if located is None else self.journal.timeline.entry(located)
         return 0 if entry is None else self.workspace.store.blob_size(entry.oid) or 0
@@ -84,10 +84,10 @@ class Recorder:
         *,
         is_waiting: Callable[[], bool] = lambda: True,
     ) -> bool:
-        """Record all changes up to now as outside changes: the call that starts now did not make them.
+        """Record changes at the hinted paths as outside: the call that starts now did not make them.
 
-        `is_waiting`: whether the client still waits for its hook. If it no longer does, the call itself may
-        have made the changes found here: then nothing is recorded, and False is returned.
+        `is_waiting` tells whether the client still waits for its hook. If the client no longer waits, the
+        call itself may have made the changes. In that case, record nothing and return False.
         """
         if not is_waiting():
             return False
@@ -122,7 +122,7 @@ class Recorder:
         *,
         shared: bool = False,
     ) -> None:
-        """Record what changed while this action ran as its change."""
+        """Record what changed while this action ran as the action's change."""
         self.record_ended([EndedCall(action, hints, shared=shared)], source)
 
     def record_ended(
@@ -136,10 +136,11 @@ class Recorder:
     ) -> bool:
         """Record calls that have ended, oldest first, each with its own part of what changed.
 
-        `open_paths`: the paths that unfinished calls name. With `wait_for_open_calls`, nothing is recorded
-        and False returned if part of the change may be such a call's, or one's that is not even known because
-        the client did not wait, or wrote when an ended one had written: it may end any moment. The same if
-        `is_overtaken` once the files are read: calls were reported meanwhile, and may have written before.
+        `open_paths` are the paths that unfinished calls name. With `wait_for_open_calls`, record nothing and
+        return False if part of the change may belong to an unfinished call, or to a call that is not known
+        yet because the client did not wait: its end may be reported at any moment. Also do so if
+        `is_overtaken` returns True once the files are read: calls that were reported meanwhile may have
+        written to these files.
         """
         with self.journal.writing():
             once = {call.action.id: call for call in reversed(calls)}
@@ -173,7 +174,8 @@ class Recorder:
     def set_summary(self, action: ToolUseId, lead_text: str) -> None:
         """Replace the summary of an action with the agent's own text, which arrived later.
 
-        In the log and on the lane, or nowhere: a lane commit is reworded only while it is the newest.
+        Either both the log and the lane commit change, or neither: a lane commit is reworded only while it
+        is the newest of its lane.
         """
         summary = first_words(lead_text)
         with self.journal.writing():
@@ -193,7 +195,7 @@ class Recorder:
         return self._observer.observe(None if hints is None else locate_all(hints), set(locate_all(exclude)))
 
     def _where(self, calls: Iterable[EndedCall]) -> list[str] | None:
-        """Where to look for what these calls changed; None: everywhere."""
+        """The paths to look at for changes by these calls; None: everywhere."""
         paths: list[str] = []
         for call in calls:
             if call.where is None:
@@ -202,7 +204,10 @@ class Recorder:
         return paths
 
     def _without_contained(self, calls: Sequence[EndedCall], source: str | None) -> list[EndedCall]:
-        """Mark the calls whose change is already recorded, because a watcher died before it marked them."""
+        """Mark calls whose change is already recorded, and return the others.
+
+        A call is not marked yet if a watcher died after it had recorded the change.
+        """
         rest = []
         for call in calls:
             holder = self.timeline.find_action(call.action.id)
@@ -213,7 +218,7 @@ class Recorder:
         return rest
 
     def _append_attribution(self, result: Attribution, seen: DiskChanges, source: str | None) -> None:
-        """Put the steps on the timeline, and mark the actions for which nothing is left."""
+        """Put the steps on the timeline, and mark the actions that have no step of their own."""
         actions = [call.action for call in result.calls]
         done = {step.action for step in result.steps}
         marked: set[int] = set()
@@ -232,7 +237,8 @@ class Recorder:
                 reason = WRITTEN_OVER if undoes(step, result.steps[:step_index]) else None
                 self.journal.append_outside(step.edits, reason)
                 continue
-            # In the order of the calls, except where the later records are needed to explain it.
+            # Marks follow the order of the calls. A call that names its paths is marked at the end, because
+            # a later record may explain why it has no change of its own.
             mark_unchanged(index for index in range(step.action) if not result.calls[index].names_its_paths)
             inside = [actions[part].id for part, holder in result.contained.items() if holder == step.action]
             self.journal.append_action(
@@ -255,7 +261,7 @@ class Recorder:
     ) -> None:
         """Mark a call that changed nothing, or whose change is in another action's record."""
         paths = self.workspace.locate_all(action.paths)
-        # What is not recorded has its reason already.
+        # A path in `skipped` has its reason already.
         expected = [path for path in self._named_or_reported(action) if not is_skipped(path, skipped)]
         within, reason = self._attributor.explain_missing(action, expected, within)
         status = "contained" if within else "noop" if action.status == "succeeded" else action.status
@@ -267,7 +273,10 @@ class Recorder:
         return self.workspace.locate_all(action.paths or (action.report.changed if action.report else ()))
 
     def _skipped(self, result: Attribution, index: int, seen: DiskChanges) -> list[str]:
-        """The named paths that are not recorded, and why; for other calls, new omissions of a scan."""
+        """The paths that a call names but that are not recorded, each with the reason.
+
+        For a call that may write anywhere, the paths that the scan left out and that are new since last time.
+        """
         call, paths = result.calls[index], result.paths[index]
         if not call.names_its_paths:
             return self._new_omissions(seen)
@@ -276,7 +285,7 @@ class Recorder:
         return [*(f"{path} {SkipReason.OUTSIDE.value}" for path in outside), *omitted]
 
     def _new_omissions(self, seen: DiskChanges) -> list[str]:
-        """What a scan left out, reported once instead of after every command."""
+        """The paths that the scan left out, with reasons; each is returned only once per recorder."""
         lines = [render_omitted(omitted) for omitted in seen.omitted]
         new = [line for line in lines if line not in self._reported_omissions]
         self._reported_omissions.update(new)
@@ -284,7 +293,7 @@ class Recorder:
 
 
 def in_order_of_ends(calls: list[EndedCall]) -> list[EndedCall]:
-    """The calls in the order in which they ended, if that is known of all; else as they were reported."""
+    """Sort the calls by the time they ended. If that time is not known for all, keep the given order."""
     moments = {call.action.id: call.until for call in calls if call.until is not None}
     return sorted(calls, key=lambda call: moments[call.action.id]) if len(moments) == len(calls) else calls
 

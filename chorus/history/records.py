@@ -1,6 +1,7 @@
 """A record: one observed change of a work tree, as a value and as the message of its timeline commit.
 
-It holds what changed, who caused it, and which lane commit holds it. Pure: no store is read or written.
+A record holds what changed, who caused the change, and which lane commit has it. Pure: no store is read or
+written.
 """
 
 import re
@@ -16,7 +17,7 @@ from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, ToolUs
 from chorus.model.review_state import REVERT_TOOL
 from chorus.store.objects.tree_object import TreeEntry
 
-# Above this many files a message lists none: the two trees hold the same, and git compares them faster.
+# A message lists no files if there are more than this: the trees show them, and git compares trees faster.
 MAX_LISTED = 1000
 
 NOTHING = "-"
@@ -30,11 +31,12 @@ class RecordKind(Enum):
     OUTSIDE = "outside"
 
 
-# Tuples: a long history has one of each per action, and a frozen dataclass takes four times as long to make.
+# These are tuples: a long history has one of each per action, and it takes four times as long to create a
+# frozen dataclass.
 
 
 class Edit(NamedTuple):
-    """One path of a change. None: there is no file."""
+    """One path of a change. `before` or `after` is None if there is no file then."""
 
     path: RepoPath
     before: TreeEntry | None
@@ -55,7 +57,7 @@ class Record(NamedTuple):
     summary: str
     edits: tuple[Edit, ...] = ()
     listed: bool = True  # False: `edits` is empty because there are too many
-    unlisted: int | None = None  # how many those are; None where an older version wrote it
+    unlisted: int | None = None  # the number of edits that are not listed; None in older formats
     head: str = NOTHING
     number: int | None = None
     action: ToolUseId | None = None
@@ -154,7 +156,7 @@ def lane_trailers(lane_commit: LaneCommit) -> list[tuple[str, str]]:
 
 def parse_record(commit_message: str) -> Record:
     text = message.parse_message(commit_message)
-    values = dict(reversed(text.trailers))  # of several with one key, the first
+    values = dict(reversed(text.trailers))  # the first value of each key
     one = values.get
 
     def every(key: str) -> tuple[str, ...]:
@@ -207,13 +209,13 @@ def parse_lane_commit(values: Mapping[str, str]) -> LaneCommit | None:
 
 
 def parse_lines(text: str | None) -> tuple[int, int] | None:
-    """`+3 -1`; None for anything else."""
+    """Parse `+3 -1`; return None for anything else."""
     found = _LINES.fullmatch(text or "")
     return (int(found[1]), int(found[2])) if found else None
 
 
 def render_edit(edit: Edit) -> str:
-    """`100644:OID - path`: before, after (`-`: no file), path."""
+    """Render as `BEFORE AFTER PATH`, for example `100644:OID - path`; `-` means no file."""
     return f"{render_entry(edit.before)} {render_entry(edit.after)} {edit.path}"
 
 

@@ -1,7 +1,7 @@
 """Drop the oldest records of a timeline, so that git can free their objects.
 
 Stops at the first record that is younger than the limit, still open for review, or on an existing lane. The
-rest is rewritten on a new start, with the same trees, messages and numbers.
+records that stay are rewritten on top of a new start record, with the same trees, messages and numbers.
 """
 
 from dataclasses import replace
@@ -17,7 +17,10 @@ FORGOTTEN_SUMMARY = "start: what came before is forgotten"
 
 
 def forget_old_records(recorder: Recorder, older_than_seconds: int) -> int:
-    """Drop the records written before that time that are no longer needed; return their number."""
+    """Drop old records that are no longer needed, and return their number.
+
+    `older_than_seconds` is a time since the epoch: only records written before it are dropped.
+    """
     with recorder.journal.writing():
         count = plan_forgetting(recorder, older_than_seconds)
         if count:

@@ -1,6 +1,6 @@
 """One work tree with its git store, opened once and shared by timeline and lanes.
 
-Also holds the lock for writing them, and caches what each record needs twice.
+Also holds the recording lock, and caches what each record needs twice.
 """
 
 import contextlib
@@ -41,9 +41,9 @@ MAX_CACHED_BYTES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Authorship:
-    """When a commit is written, when its change was made (None: at the same time), and whether by the agent.
+    """The times of a commit, in seconds since the epoch, and whether the agent is its author.
 
-    Seconds since the epoch.
+    `authored` is the time at which the change was made; None: the same as `committed`.
     """
 
     committed: int
@@ -88,7 +88,7 @@ class Workspace:
             self._lock = None
 
     def read(self, entry: TreeEntry | None) -> bytes | None:
-        """The bytes of a file; None if it does not exist. The last few are cached: each is read twice."""
+        """The bytes of a file; None if it does not exist. The last few are cached: most are read twice."""
         if entry is None:
             return None
         data = self._contents.pop(entry.oid, None)
@@ -119,7 +119,7 @@ class Workspace:
         return failures
 
     def locate(self, path: str) -> RepoPath | None:
-        """The path a tool names, relative to the work tree; None if it is outside."""
+        """Convert a path that a tool names to one relative to the work tree; None if it is outside."""
         if not self.work_tree.spelling.is_exact:  # the spelling on disk may change
             return self.work_tree.locate(path)
         if path not in self._located:

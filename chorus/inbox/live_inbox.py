@@ -1,7 +1,7 @@
-"""Every repository of the user, followed live, for views that show them and answer from there.
+"""Every repository of the user, followed live, for views that show repositories and send answers.
 
-Repositories come and go with the registry. A request goes to the repository it names, through that
-repository's own watcher and nothing else.
+The repositories are those in the registry. A request about a repository goes to that repository's own
+watcher.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from chorus.model.api.json_api import InboxRepositoryJson
 from chorus.wire.home import Home
 from chorus.wire.registry import UnsafeRegistry, list_registered, repository_key
 
-# How soon a new repository is seen.
+# How often the registry is read for new repositories.
 LOOK_SECONDS = 1.0
 
 
 class LiveInbox:
-    """Follows all repositories of the user. `changed`: called whenever what is known has changed."""
+    """Follows all repositories of the user. `changed` is called after each change of what is known."""
 
     def __init__(
         self, changed: Callable[[], None], list_homes: Callable[[], list[Home]] | None = None
@@ -31,7 +31,10 @@ class LiveInbox:
         self.problem: str | None = None
 
     def repositories(self) -> dict[str, InboxRepositoryJson]:
-        """What is known about each repository, by its key; those with prompts first, then by name."""
+        """Return what is known about each repository, by its key.
+
+        Sorted by name, but repositories without a watcher come last.
+        """
         live = {key: repository for key, (repository, _) in self._followed.items()}
         names = name_repositories([repository.path for repository in live.values()])
         shown = {key: repository.as_json(names[repository.path]) for key, repository in live.items()}
@@ -39,7 +42,7 @@ class LiveInbox:
         return dict(order)
 
     async def run(self) -> None:
-        """Follow every repository for as long as this runs."""
+        """Follow every repository until this task is cancelled."""
         try:
             while True:
                 self._look()

@@ -1,6 +1,6 @@
-"""One repository of the inbox, followed through its watcher's events, across its restarts.
+"""One repository of the inbox, followed through its watcher's events, even if the watcher restarts.
 
-Prompts and sessions are taken from the events as they come. After an event about an action, the open
+Each event about a prompt or a session has all that is needed. After an event about an action, the open
 actions are requested again, because only the watcher knows how many there are.
 """
 
@@ -26,11 +26,11 @@ from chorus.wire.fan_out import NOT_RESPONDING
 from chorus.wire.home import Home
 from chorus.wire.protocol import Message, decode, encode, parse_answer
 
-# How often a watcher that is not there is looked for.
+# How often to try to connect while no watcher runs.
 RETRY_SECONDS = 1.0
-# Actions come in bursts: the open ones are asked for once after several.
+# Actions come in bursts: after several of them, the open actions are requested once.
 GATHER_SECONDS = 0.2
-# How often a silent watcher is asked for a sign of life, and how long it may take to answer.
+# How long a watcher may be silent before its status is requested, and how long an answer may take.
 SILENCE_SECONDS = 10.0
 ANSWER_SECONDS = 10.0
 
@@ -69,7 +69,7 @@ class LiveRepository:
         }
 
     async def follow(self) -> None:
-        """Follow the watcher for as long as this runs."""
+        """Follow the watcher until this task is cancelled."""
         while True:
             try:
                 link = _Link(await open_streams(self.home), self._take_event)
@@ -97,7 +97,7 @@ class LiveRepository:
             self._lose("unresponsive", NOT_RESPONDING)
         except WatcherNotRunning:
             self._lose("stopped", None)
-        except ChorusError as error:  # of another version
+        except ChorusError as error:  # from a watcher of another version
             self._lose("unresponsive", str(error))
         finally:
             reading.cancel()
@@ -133,7 +133,7 @@ class LiveRepository:
         self._changed()
 
     def _lose(self, state: InboxState, problem: str | None) -> None:
-        """Forget what may be out of date, so that no prompt is shown that nobody can answer."""
+        """Forget everything that may be out of date, such as prompts that can no longer be answered."""
         known = (self.state, self.problem)
         self.state, self.problem, self.version = state, problem, None
         self.prompts, self.sessions, self.actions, self.open = {}, {}, [], 0
@@ -142,10 +142,11 @@ class LiveRepository:
 
 
 class _Link:
-    """One connection: answers go to the caller that asked, events to `take_event`.
+    """One connection to a watcher. Answers go to the caller that sent the request, events to `take_event`.
 
-    The `take` of a request gets its answer at once, in its order among the events. The caller that waits for
-    the answer runs only later, when events that came right after it have been handled too.
+    `ask` passes the answer to `take` as soon as it is read, before any later event is handled. The caller
+    that awaits the answer runs only later: by then, events that came right after the answer may be handled
+    too.
     """
 
     def __init__(self, streams: Streams, take_event: Callable[[Message], None]) -> None:
@@ -172,7 +173,7 @@ class _Link:
             del self._waiting[self._last]
 
     async def read(self) -> None:
-        """Read until the watcher ends or sends something invalid; pending requests fail then."""
+        """Read until the watcher ends or sends something invalid. Then all pending requests fail."""
         reason: ChorusError = WatcherNotRunning("the watcher closed the connection")
         try:
             while line := await self._reader.readline():

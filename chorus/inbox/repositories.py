@@ -1,7 +1,7 @@
 """One repository in the inbox: what is known about it, and how repositories are named.
 
-Answers of a watcher are checked here: it may be of another version. Loads no library: `chorus inbox --short`
-imports it.
+A watcher's answers are checked here, because the watcher may be of another version. This module loads no
+library, because short commands import it.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ class NoSuchRepository(NotFound):
     hint = "Run `chorus inbox` to list your repositories."
 
 
-# More open actions than anybody reviews from a list; `chorus log --open` in the repository has all.
+# At most this many open actions are listed; `chorus log --open` in the repository lists all of them.
 MAX_ACTIONS = 50
 
 
 def list_requests(path: Path) -> list[Request]:
-    """The requests to the watcher of the repository at this path."""
+    """Return the requests to the watcher of the repository at this path."""
     log = {"open": True, "limit": MAX_ACTIONS, "cwd": str(path)}
     return [("status", {}), ("prompts", {}), ("log", log)]
 
 
 def work_tree_of(home: Home) -> Path:
-    """The main work tree, or the first linked one of a bare repository."""
+    """Return the repository's main work tree; for a bare repository, its first linked work tree."""
     trees = list_work_trees(home)
     return next(iter(trees.values()), home.common_dir.parent)
 
 
 def name_repositories(paths: Sequence[Path]) -> dict[Path, str]:
-    """The last part of each path, with as many parts before it as make it unique."""
+    """Return a unique name for each path: its last part, with as many parts before it as are needed."""
     names: dict[Path, str] = {}
     length = 1
     left = list(dict.fromkeys(paths))
@@ -62,7 +62,7 @@ def name_repositories(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 def find_repository(name: str) -> Home:
-    """The repository that the inbox lists under this name."""
+    """Return the repository that the inbox lists under this name."""
     homes = {work_tree_of(home): home for home in list_registered()}
     names = name_repositories(list(homes))
     for path, known in names.items():
@@ -96,7 +96,7 @@ def version_of(status: dict[str, Any]) -> str | None:
 
 
 def list_prompts(value: object) -> list[PromptJson]:
-    """The prompts that have an id and a fingerprint; others cannot be answered."""
+    """Return the prompts that have an id and a fingerprint. Others cannot be answered."""
     prompts = [one for one in _mappings(value) if _texts(one, "id", "fingerprint", "title", "question")]
     return cast("list[PromptJson]", prompts)
 
@@ -107,7 +107,7 @@ def list_sessions(value: object) -> list[SessionJson]:
 
 
 def list_actions(value: object) -> list[LogEntryJson]:
-    """The entries that wait for review."""
+    """Return the log entries that wait for review."""
     entries = [one for one in _mappings(value) if _texts(one, "id", "status", "summary", "time")]
     return cast("list[LogEntryJson]", [one for one in entries if waits_for_review(one)])
 

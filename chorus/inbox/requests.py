@@ -1,4 +1,4 @@
-"""One request to one watcher from an event loop, each on a connection of its own.
+"""Send requests to watchers from an event loop, each on a connection of its own.
 
 Never starts a watcher. The socket must be served by a process of this user.
 """
@@ -24,6 +24,6 @@ async def open_streams(home: Home) -> Streams:
 
 
 async def send_request(home: Home, do: str, arguments: Mapping[str, object]) -> object:
-    """Send a request and return its answer; raise the error the watcher reports."""
+    """Send a request and return its answer. Raise the error that the watcher reports."""
     streams = await open_streams(home)
     return await async_client.exchange(streams, do, arguments, timeout_seconds=TIMEOUT_SECONDS)

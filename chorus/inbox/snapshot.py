@@ -16,7 +16,7 @@ from chorus.wire.registry import list_registered
 if TYPE_CHECKING:
     from chorus.model.api.json_api import InboxJson
 
-# A watcher answers in milliseconds, behind a scan of a large work tree in a second or two.
+# A watcher answers in milliseconds; while it scans a large work tree, in a second or two.
 ALL_SECONDS = 3.0
 
 

@@ -9,12 +9,12 @@ from chorus.wire.fan_out import Request, ask_each
 from chorus.wire.home import Home
 from chorus.wire.registry import list_registered
 
-# A status line is drawn again soon: better without a slow watcher than late.
+# A status line is drawn again soon, so a slow watcher is left out instead of waited for.
 SHORT_SECONDS = 0.5
 
 
 def read_sums() -> tuple[int, int]:
-    """How many prompts are pending, and how many actions open."""
+    """Return how many prompts are pending and how many actions are open."""
     requests: dict[Home, list[Request]] = {home: [("status", {})] for home in list_registered()}
     prompts = actions = 0
     for reply in ask_each(requests, seconds=SHORT_SECONDS).values():

@@ -1,7 +1,7 @@
 """Tool calls as records: a `Call` while it is open, an `Action` when it has ended.
 
-Tuples, because a stream makes several for every call, and a frozen dataclass takes four times as long to
-make.
+They are named tuples, because a stream makes several for every call, and a frozen dataclass takes four times
+as long to create.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 
 Status = Literal["succeeded", "failed", "denied", "unfinished"]
-# How the log lists an action, or a change that no action made.
+# The status of an entry in the log. "outside" is a change that no action made.
 ActionStatus = Literal[
     "committed", "reverted", "kept", "landed", "undone", "noop", "failed", "denied", "outside"
 ]
@@ -37,9 +37,9 @@ class ReportHunk(NamedTuple):
 
 
 class FileReport(NamedTuple):
-    """What the client says about one file before and after a call.
+    """The client's report on one file: its text before and after a call.
 
-    Text, not bytes: the client reads CRLF as LF and undecodable bytes as U+FFFD, so a report helps to
+    This is text, not bytes: the client reads CRLF as LF and undecodable bytes as U+FFFD. So a report helps to
     separate changes but cannot replace what is on disk.
     """
 
@@ -52,10 +52,10 @@ class FileReport(NamedTuple):
 
 
 class ChangeReport(NamedTuple):
-    """What the client says a call changed.
+    """The client's report of what a call changed.
 
-    For Bash the client reports what changed while the command ran, by the command or by another process.
-    `complete` is False if there were more files than it lists.
+    For Bash the client reports every change made while the command ran, also those of other processes.
+    `complete` is False if more files changed than the report lists.
     """
 
     files: tuple[FileReport, ...]
@@ -81,9 +81,10 @@ class Call(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A finished call: it will not go on, whatever its status.
+    """A finished call.
 
-    `unfinished`: it was interrupted, or its session ended before it returned.
+    The status `unfinished` means that the call was interrupted, or that its session ended before the call
+    returned. Either way the call will not go on.
     """
 
     id: ToolUseId
@@ -99,6 +100,6 @@ class Action(NamedTuple):
     lead_text: str | None
     message: str | None
     time: str | None
-    background: bool = False  # the call is over, but what it started goes on
+    background: bool = False  # the call is over, but the command or sub-agent it started still runs
     failure: str | None = None  # the client's own text for a failed call, in one line
     cwd: str | None = None  # where it ran, if the client says so

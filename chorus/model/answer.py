@@ -1,7 +1,7 @@
 """Answers to a prompt.
 
-An answer is tied to one prompt by its fingerprint, pane and process. It never names a key to press: keys
-are read off the screen at the moment one is due.
+An answer is tied to one prompt by the prompt's fingerprint, its pane and the pane's process. It does not say
+which keys to press: each key is looked up on the screen just before it is pressed.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class AllowAlways:
-    """Allow, with the one option that also changes which calls need permission from now on."""
+    """Allow, by the option that also changes which calls need permission from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Deny:
 
 @dataclass(frozen=True, slots=True)
 class ChooseOption:
-    """Choose the option listed with this key."""
+    """Choose the option with this `Option.key`."""
 
     key: str
     text: str | None = None
@@ -49,7 +49,7 @@ class QuestionAnswer:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswers:
-    """Answers to all the questions of one prompt, in their order."""
+    """Answers to all the questions of one prompt, in the order of the questions."""
 
     answers: tuple[QuestionAnswer, ...]
 
@@ -63,7 +63,7 @@ class PromptAnswer:
 
     prompt: Prompt
     pane: PaneId
-    # The process in the pane, by id and start time, so that a reused id is another process.
+    # The process in the pane, by pid and start time, because the system may give the pid to another process.
     process: str
     answer: Answer
 

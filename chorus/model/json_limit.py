@@ -1,12 +1,12 @@
 """The limit on JSON that is parsed at once: the watcher answers no request while a parser works."""
 
-# No event of a client, and no request with its pictures, is as long.
+# Longer than any event of a client, and than any request with its pictures.
 MAX_JSON_BYTES = 48 * 2**20
-# A parser makes an object of each value: three million take less than a tenth of a second, as long as a text
-# of fifty megabytes. A comma in a text counts too; no text in an event has as many.
+# A parser creates an object for each value. Three million objects take less than a tenth of a second, about
+# as long as a text of fifty megabytes. Commas inside texts are counted too; no text in an event has so many.
 MAX_COMMAS = 3_000_000
 
 
 def is_too_much(data: bytes) -> bool:
-    """Whether parsing this would take too long."""
+    """Return True if this JSON would take too long to parse."""
     return len(data) > MAX_JSON_BYTES or (len(data) > MAX_COMMAS and data.count(b",") > MAX_COMMAS)

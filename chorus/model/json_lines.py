@@ -6,7 +6,7 @@ from typing import Any
 
 
 def parse_json_lines(lines: Iterable[bytes | str]) -> Iterator[dict[str, Any]]:
-    """The objects in the lines. A line that holds none, or that a crash cut short, is skipped."""
+    """Yield the object in each line. Skip lines that hold no object, such as one that a crash cut short."""
     for line in lines:
         try:
             value = json.loads(line)

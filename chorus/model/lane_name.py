@@ -1,8 +1,8 @@
-"""How lanes are named, matched and recognised.
+"""Name, match and recognise lanes.
 
-A lane is a branch in a namespace of its own: `chorus/fix-the-parser-1a2b`. A user may have a branch named
-`chorus`, below which git can create no other; lanes are in `chorus-lanes/` then. Every place that asks
-whether a ref is a lane, or which lane the user means, asks here.
+A lane is a branch in a namespace of its own: `chorus/fix-the-parser-1a2b`. If the user has a branch named
+`chorus`, git cannot create a branch below it, and lanes are in `chorus-lanes/` instead. All code that must
+know whether a ref is a lane, or which lane the user means, uses this module.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Container
 from chorus.model.ids import LaneName, SessionId
 
 BRANCHES = "refs/heads/"
-# Namespaces for lanes, in order of preference; the first that no branch of the user blocks is used.
+# Namespaces for lanes, in order of preference. The first one is used that no branch of the user blocks.
 NAMESPACES = ("chorus/", "chorus-lanes/", "chorus-lanes-2/")
 LANE_REFS = tuple(BRANCHES + namespace for namespace in NAMESPACES)
 
@@ -28,17 +28,17 @@ def lane_ref(name: str) -> str:
 
 
 def is_lane_ref(ref: str) -> bool:
-    """Whether a ref is in one of the namespaces of lanes."""
+    """Return True if the ref is in one of the namespaces of lanes."""
     return ref.startswith(LANE_REFS)
 
 
 def branch_name(ref: str) -> str:
-    """The branch of a ref, as git prints it: without `refs/heads/`."""
+    """Return the name of a ref's branch as git prints it: without `refs/heads/`."""
     return ref.removeprefix(BRANCHES)
 
 
 def short_lane_name(name: str) -> str:
-    """The name without its namespace."""
+    """Return a lane's name without its namespace."""
     for namespace in NAMESPACES:
         if name.startswith(namespace):
             return name[len(namespace) :]
@@ -46,7 +46,7 @@ def short_lane_name(name: str) -> str:
 
 
 def lane_spellings(wanted: str) -> tuple[str, ...]:
-    """The lane names a user may mean by `wanted`: a full name, a name without its namespace, or a ref."""
+    """Return the lane names a user may mean by `wanted`: a full name, one without its namespace, or a ref."""
     name = branch_name(wanted)
     return (name, *(namespace + name for namespace in NAMESPACES))
 
@@ -56,7 +56,7 @@ def choose_lane_name(
 ) -> LaneName:
     """Name a new lane by the first words of the message and a piece of the session's id.
 
-    The day replaces the words where there are none. `taken`: the branches there are, and former lanes.
+    If the message has no words, the day replaces them. `taken`: the existing branches and the former lanes.
     """
     namespace = next((each for each in NAMESPACES if each.rstrip("/") not in taken), NAMESPACES[-1])
     words = _WORD.findall((message or "").lower())[:MAX_WORDS]

@@ -6,16 +6,16 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-_set = OrderedDict.__setitem__  # `super()` would take as long as the rest
+_set = OrderedDict.__setitem__  # calling `super()` would take as long as the rest of the method
 
 
 class LruDict(OrderedDict[Key, Value]):
-    """Keeps at most `max_size` entries. The one that was set or touched longest ago is dropped first."""
+    """A dictionary of at most `max_size` entries: it drops the entry that was set or touched longest ago."""
 
     __slots__ = ("_max_size",)
 
     def __init__(self, max_size: int) -> None:
-        self._max_size = max_size  # `super()` has nothing to do without entries
+        self._max_size = max_size  # no `super().__init__()`: it only adds entries
 
     def __setitem__(self, key: Key, value: Value) -> None:
         if key in self:
@@ -33,7 +33,7 @@ class LruDict(OrderedDict[Key, Value]):
 
 
 class RecentKeys(Generic[Key]):
-    """Remembers at least the newest `size` keys, and never more than twice as many."""
+    """A set that remembers at least the newest `size` keys, and at most twice as many."""
 
     __slots__ = ("_newest", "_older", "_size")
 
@@ -43,7 +43,7 @@ class RecentKeys(Generic[Key]):
         self._older: set[Key] = set()
 
     def add(self, key: Key) -> bool:
-        """Remember a key. Return False if it was known."""
+        """Remember a key. Return False if the key was already known."""
         if key in self._newest or key in self._older:
             return False
         self._newest.add(key)

@@ -1,9 +1,9 @@
-"""Outcomes: what happened in a session, as the events of an agent are paired.
+"""Outcomes: what an agent's adapter reports about a session, after it has paired the agent's events.
 
 For each call there is at most one `CallOpened`, then exactly one `ActionClosed`, with at most one
-`CallStarted` between them. What is learned later (a denial listed at the end of the turn, a late result,
-text from a second source) comes as `StatusCorrected`, `LeadTextAdded` or `OwnerCorrected`. The outcomes of
-every call and turn are tuples, which are made faster.
+`CallStarted` between them. Facts that are learned later (a denial listed at the end of the turn, a late
+result, text from a second source) are reported as `StatusCorrected`, `LeadTextAdded` or `OwnerCorrected`. The
+outcomes that occur for every call or turn are tuples, because tuples are created faster than dataclasses.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ LinkKind = Literal["resume", "fork", "clear", "compact"]
 
 
 class SessionDiscovered(NamedTuple):
-    """A session is seen for the first time. Comes again if its directory becomes known later."""
+    """A session is seen for the first time. Reported again if its directory becomes known later."""
 
     session: SessionId
     cwd: str | None
@@ -25,7 +25,7 @@ class SessionDiscovered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SessionLinked:
-    """`session` continues `parent`. They are the same if the client kept the id."""
+    """`session` continues `parent`. The two ids are equal if the client kept the id."""
 
     session: SessionId
     parent: SessionId
@@ -49,17 +49,17 @@ class TurnStarted(NamedTuple):
 class TurnEnded(NamedTuple):
     session: SessionId | None
     turn: TurnId | None
-    error: str | None = None  # why it failed, unless more is known of the turn
+    error: str | None = None  # why the turn failed; an earlier outcome may give a more exact reason
 
 
 class SessionIdle(NamedTuple):
-    """The client waits for the next message. Comes late, but also after a turn that was interrupted."""
+    """The client waits for the next message. It says so late, but also after an interrupted turn."""
 
     session: SessionId
 
 
 class CallOpened(NamedTuple):
-    """A new call is seen. `running`: it may already be running; otherwise `CallStarted` follows."""
+    """A new call is seen. `running`: it may already run; otherwise a `CallStarted` reports its start."""
 
     call: Call
     running: bool = True
@@ -78,7 +78,7 @@ class ActionClosed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StatusCorrected:
-    """The status in `ActionClosed` was wrong."""
+    """The status in `ActionClosed` was wrong: `status` replaces `was`."""
 
     id: ToolUseId
     status: Status
@@ -97,7 +97,7 @@ class LeadTextAdded:
 
 @dataclass(frozen=True, slots=True)
 class OwnerCorrected:
-    """A later source shows who made a closed action. All three fields hold what is known now."""
+    """A later source shows who made a closed action. `session`, `turn` and `agent` are what is known now."""
 
     id: ToolUseId
     session: SessionId | None
@@ -125,7 +125,7 @@ class PromptOpened:
 
 @dataclass(frozen=True, slots=True)
 class PromptClosed:
-    """A prompt was answered, here or elsewhere, or withdrawn."""
+    """A prompt was answered, by Chorus or in the client, or it was withdrawn."""
 
     session: SessionId | None
     id: ToolUseId | None
@@ -140,7 +140,7 @@ class BackgroundTaskEnded:
     session: SessionId | None
     id: ToolUseId | None
     task: str
-    ended: str | None = None  # not later than this, as the client reports it (ISO 8601)
+    ended: str | None = None  # the task was over by this time, as the client reports it (ISO 8601)
 
 
 class Tokens(NamedTuple):
@@ -164,7 +164,7 @@ class Tokens(NamedTuple):
 
 
 class TurnRenamed(NamedTuple):
-    """A turn has another id from now on: a second source knows it by that one."""
+    """A turn has the id `new` from now on, because a second source uses that id."""
 
     session: SessionId | None
     old: TurnId
@@ -172,7 +172,7 @@ class TurnRenamed(NamedTuple):
 
 
 class MessageDelivered(NamedTuple):
-    """The agent has read a message that was sent with this id."""
+    """The agent has read a message. `message`: the id with which it was sent."""
 
     session: SessionId | None
     turn: TurnId | None
@@ -180,12 +180,12 @@ class MessageDelivered(NamedTuple):
 
 
 class ModelAnswered(NamedTuple):
-    """The model wrote a message of its own. `agent`: the sub-agent; None for the main agent."""
+    """The model wrote a message. `agent`: the sub-agent that it is from; None for the main agent."""
 
     session: SessionId | None
     turn: TurnId | None
     agent: AgentId | None
-    message: str  # its id
+    message: str  # the id of the model's message
     model: str | None
     tokens: Tokens
 
@@ -217,7 +217,7 @@ class ErrorReported(NamedTuple):
 
 
 class TurnReported(NamedTuple):
-    """How a turn ended, as far as this source says. `error` is None unless it failed."""
+    """The end of a turn, as far as this source reports it. `error` is None unless the turn failed."""
 
     session: SessionId | None
     turn: TurnId | None
@@ -231,11 +231,11 @@ class TurnReported(NamedTuple):
     api_ms: int | None = None
     steps: int | None = None
     window: int | None = None  # how many tokens the model's context takes
-    includes: tuple[TurnId, ...] = ()  # earlier turns without a result, whose tokens this one counts, too
+    includes: tuple[TurnId, ...] = ()  # earlier turns without a result; `tokens` counts theirs, too
 
 
 class SessionDescribed(NamedTuple):
-    """What the client says about itself. None: it does not say."""
+    """The client's description of itself. A field is None if the client does not report it."""
 
     session: SessionId
     model: str | None = None
@@ -245,7 +245,7 @@ class SessionDescribed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RateLimited:
-    """The account's limit: how much of it is used up, and when it resets."""
+    """The account's rate limit: how much of the limit is used up, and when it resets."""
 
     session: SessionId
     status: str
@@ -254,7 +254,10 @@ class RateLimited:
 
 @dataclass(frozen=True, slots=True)
 class ControlAsked:
-    """A request of the control protocol that is not a prompt. `server` and `message`: of an MCP message."""
+    """A request of the control protocol that is not a prompt.
+
+    If the client sends a message to an MCP server, `server` is that server and `message` the message.
+    """
 
     session: SessionId | None
     request: str
@@ -272,7 +275,7 @@ class ControlReplied:
     error: str | None
 
 
-# What the client says about its work; nothing of it changes files.
+# What the client says about its work. None of these outcomes is about a change of files.
 Account = (
     TurnRenamed
     | MessageDelivered

@@ -1,6 +1,6 @@
 """A prompt: a question the client waits on.
 
-The values the panel shows, the policy judges and the relay answers, and the fingerprint that ties an
+The panel shows these values, the policy judges them, and the key relay answers them. The fingerprint ties an
 answer to exactly one prompt.
 """
 
@@ -13,9 +13,10 @@ from typing import Literal
 
 from chorus.model.api.json_api import OptionMeaning, PromptJson, UnreadableScreenJson
 
-# "append": `Tab` opens a text field behind the label. "replace": choosing the option opens one in its place.
+# "append": `Tab` opens a text field behind the label. "replace": choosing the option opens a text field in
+# place of the label.
 TextInput = Literal["append", "replace"]
-# An option as messages name it, by its meaning.
+# The names of options in Chorus's own messages, by meaning.
 OPTION_NAMES = {
     "allow": '"approve"',
     "allow-always": '"don\'t ask again"',
@@ -29,19 +30,20 @@ _FINGERPRINT_VERSION = 1
 _FINGERPRINT_LENGTH = 32  # hexadecimal digits: 128 bits
 _ID_LENGTH = 8
 
-# The client draws a command or a change between two such rows.
+# A row that is only a line. The client draws a command or a change between two of these rows.
 _RULE_LINE = re.compile(r"\s*[╌─]+\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option. `key` names it: its number, its place in a list without numbers, or the key it is on."""
+    """One option. `key` is its number, its place in a list without numbers, or the key that chooses it."""
 
     key: str
     label: str
     meaning: OptionMeaning
     text_input: TextInput | None = None
-    # The keys that choose it, as tmux names them, where they are not its own: they depend on the cursor.
+    # In a list without numbers: the keys that lead from the cursor to the option and choose it, as tmux names
+    # them.
     press: str | None = None
 
 
@@ -64,10 +66,10 @@ class QuestionTab:
 
 @dataclass(frozen=True, slots=True)
 class ScreenArea:
-    """Where a dialog is drawn: from which row of the screen on, in how many columns from the left edge."""
+    """The part of the screen in which a dialog is drawn."""
 
-    top: int = 0
-    columns: int | None = None  # None: in all of them
+    top: int = 0  # its first row
+    columns: int | None = None  # how many, from the left edge; None: all
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +81,14 @@ class Prompt:
     options: tuple[Option, ...]
     fingerprint: str
     rule: str
-    body: tuple[str, ...] = ()  # the rows it is about, as drawn
-    # Input state: it changes while the prompt stays the same, so it is not in the fingerprint.
+    body: tuple[str, ...] = ()  # the rows that show the command, the change or the like, as drawn
+    # The fields below may change while the prompt stays the same, so they are not in the fingerprint.
     selected: str | None = None
     text_field: TextField | None = None
     checked: frozenset[str] | None = None  # keys of checked boxes; None: no check boxes
     tabs: tuple[QuestionTab, ...] = field(default=())
     footer: str = ""
-    cut: bool = False  # a part of it is not on the screen, so it is not in the body
+    cut: bool = False  # a part of the dialog is not on the screen, and is missing from the body
     area: ScreenArea = ScreenArea()
 
     @property
@@ -118,7 +120,7 @@ class NoPrompt:
 def fingerprint(tool: str | None, title: str, question: str, labels: list[str], body: tuple[str, ...]) -> str:
     """Hash what the user decides on: tool, title, question, options and body.
 
-    The body counts row by row as drawn, because a blank can change what a command does. So the same
+    The rows of the body are hashed as drawn, because a blank can change what a command does. So the same
     dialog drawn at another width has another fingerprint and must be answered again.
     """
     parts = [_FINGERPRINT_VERSION, tool, title, question, labels, body]
@@ -146,7 +148,7 @@ def prompt_json(
 
 
 def screen_reading_json(found: Prompt | UnknownPrompt | NoPrompt) -> PromptJson | UnreadableScreenJson:
-    """What `prompts --screen --json` prints about one screen."""
+    """Return what `prompts --screen --json` prints about one screen."""
     match found:
         case UnknownPrompt():
             return {"kind": "unknown"}
@@ -156,9 +158,9 @@ def screen_reading_json(found: Prompt | UnknownPrompt | NoPrompt) -> PromptJson 
 
 
 def split_body(rows: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split rows into those between the rules the client draws, and the others.
+    """Split rows into those between the first and the last line that the client draws, and the others.
 
-    Without two rules, all rows are in the first part.
+    If the client drew fewer than two lines, all rows are in the first part.
     """
     rules = [index for index, row in enumerate(rows) if _RULE_LINE.fullmatch(row)]
     if len(rules) < 2:
@@ -168,15 +170,15 @@ def split_body(rows: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def without_root(row: str, root: str) -> str:
-    """A row without the work tree at its beginning, if it is a path below it: so the client shows it."""
+    """Make a path below `root` relative, as the client shows it. Any other row is returned unchanged."""
     path = row.strip()
     return path[len(root) + 1 :] if root and path.startswith(f"{root}/") else row
 
 
 def summarize_prompt(prompt: PromptJson, root: str = "") -> str:
-    """The command, the file, or the first row of what the screen shows; else the question.
+    """Return a prompt's command or file; without these, the first row of its body, or else its question.
 
-    `root`: the work tree; a file below it is named without it.
+    `root`: the work tree. A file below the work tree is named relative to it.
     """
     tool_input = prompt.get("input") or {}
     for name in ("command", "file_path"):

@@ -4,5 +4,5 @@ from collections.abc import Iterable
 
 
 def is_at_or_below(path: str, roots: Iterable[str]) -> bool:
-    """Whether `path` is one of these paths or is below one of them."""
+    """Return True if `path` is one of `roots` or is below one of them."""
     return any(path == root or path.startswith(f"{root}/") for root in roots)

@@ -1,4 +1,4 @@
-"""The review statuses of actions, and whether one still has to be reviewed. Used by the log and the panel."""
+"""The review statuses of actions, and the phrases that describe them in the log and the panel."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chorus.model.api.json_api import RevertWarningJson, UndoneJson
 
-# As much of a turn's id as is shown.
+# How many characters of a turn's id are shown.
 SHORT_TURN_LENGTH = 8
-# The tool of an action that reverts others, or redoes them.
+# The tool that is recorded for an action that reverts or redoes other actions.
 REVERT_TOOL = "Revert"
 OPEN_STATUS = "committed"
-# What the log says about an entry.
+# The meaning of each status, in words for the user.
 STATUS_MEANINGS = {
     "committed": "changed files, still open",
     "reverted": "by you; `chorus redo` restores it",
@@ -30,13 +30,16 @@ STATUS_MEANINGS = {
 
 
 def shorten_turn(turn: str) -> str:
-    """Shorten a turn's id for display. A number after a dot is kept: a message sent into a turn has one."""
+    """Shorten a turn's id for display, but keep a number after a dot.
+
+    The number tells the turns of messages that were sent into one running turn apart.
+    """
     name, dot, number = turn.partition(".")
     return name[:SHORT_TURN_LENGTH] + dot + number
 
 
 def find_turns(turns: Iterable[str], name: str) -> list[str]:
-    """The turns that a name means: an id, the short form, or the beginning of either."""
+    """Return the turns that `name` may mean: it is an id, its short form, or the beginning of either."""
     known = list(dict.fromkeys(turns))
     beginning, _, number = name.partition(".")
     return (
@@ -49,7 +52,7 @@ def find_turns(turns: Iterable[str], name: str) -> list[str]:
 def is_open(
     status: str, tool: str | None, reverts: Collection[str], within: str | None, *, landed: bool
 ) -> bool:
-    """Whether an entry of the log waits for review: neither kept, reverted, undone nor landed.
+    """Return True if an entry of the log is open: not kept, reverted, undone or landed.
 
     A revert is the user's own action and needs no review. A change that is part of another action's record
     (`within`) is reviewed with that action.
@@ -60,7 +63,7 @@ def is_open(
 
 
 def render_undone(undone: UndoneJson | None) -> str | None:
-    """`undone by git`, or `2 of 5 lines undone by a rewind`; None if nothing is undone."""
+    """Return `undone by git`, or `2 of 5 lines undone by a rewind`; None if nothing is undone."""
     if undone is None:
         return None
     by = {"git": "by git", "rewind": "by a rewind"}.get(undone["by"], "by an outside change")
@@ -70,9 +73,10 @@ def render_undone(undone: UndoneJson | None) -> str | None:
 
 
 def render_lane_context(parts: Iterable[tuple[str, int | None]]) -> str:
-    """`builds on your uncommitted lines in a.txt; on action 3 in b.txt (committed to the lane as context)`
+    """Describe whose lines an action changed, in all its files.
 
-    `parts`: each path with the action that wrote the lines; None: the user.
+    The result is like `builds on your uncommitted lines in a.txt; on action 3 in b.txt (committed to the lane
+    as context)`. `parts`: each path, with the action that wrote the lines or None for the user.
     """
     paths: dict[int | None, dict[str, None]] = {}
     for path, by in parts:
@@ -85,9 +89,10 @@ def render_lane_context(parts: Iterable[tuple[str, int | None]]) -> str:
 
 
 def render_context(path: str, by: int | None, lines: Sequence[int]) -> str:
-    """`builds on your uncommitted line 11 of a.txt (committed to the lane as context)`
+    """Describe whose lines an action changed in one file.
 
-    `by`: the action that wrote the lines; None: the user. No lines: the whole file.
+    The result is like `builds on your uncommitted line 11 of a.txt (committed to the lane as context)`. `by`:
+    the action that wrote the lines; None: the user. If `lines` is empty, the whole file is meant.
     """
     numbers = ", ".join(map(str, lines))
     what = f"{'line' if len(lines) == 1 else 'lines'} {numbers} of {path}" if lines else path
@@ -96,7 +101,10 @@ def render_context(path: str, by: int | None, lines: Sequence[int]) -> str:
 
 
 def render_revert_warnings(warnings: Iterable[RevertWarningJson]) -> list[str]:
-    """`this removes total, which actions 14, 16 use in cart.py`: one line per file and names."""
+    """Return lines like `this removes total, which actions 14, 16 use in cart.py`.
+
+    Warnings about the same file and names are joined in one line.
+    """
     users: dict[tuple[str, str], list[int]] = {}
     for warning in warnings:
         users.setdefault((warning["path"], ", ".join(warning["names"])), []).append(warning["by"])

@@ -1,4 +1,4 @@
-"""The sessions and the state of each, computed from outcomes."""
+"""The sessions and the state of each session, computed from outcomes."""
 
 import re
 from collections.abc import Mapping
@@ -34,12 +34,13 @@ LIVE_SOURCES = frozenset({"hook", "mod"})
 
 # How the error of a session begins while the client tries again.
 RETRYING = "retrying "
-# The client's words for how far a limit is used up.
+# How far a rate limit is used up: the client's words, and Chorus's.
 _LIMITS = {"rejected": "reached", "allowed_warning": "nearly reached"}
 _BUSY = frozenset({"working", "waiting"})
 # A title is one line of a narrow panel.
 MAX_TITLE_LENGTH = 60
-# `/clear`, `/model opus`: a command does not tell what the session is about. `/tmp/x` is not a command.
+# A command such as `/clear` or `/model opus` is no title: it does not say what the session is about. `/tmp/x`
+# is not a command.
 _COMMAND = re.compile(r"/[\w:-]+(?: .*)?")
 
 
@@ -54,7 +55,7 @@ class Session:
     transcript: str | None = None
     pane: PaneId | None = None
     server: str | None = None  # the socket of the pane's tmux server
-    client: str | None = None  # its process, by pid and start time
+    client: str | None = None  # the client's process, by pid and start time
     parent: SessionId | None = None
     sources: tuple[str, ...] = ()
     since: str = ""
@@ -67,7 +68,7 @@ class Session:
 
     @property
     def is_live(self) -> bool:
-        """Whether hooks or the mod report its calls."""
+        """True if hooks or the mod report the session's calls."""
         return not LIVE_SOURCES.isdisjoint(self.sources)
 
     def as_json(self) -> SessionJson:
@@ -94,11 +95,11 @@ class Session:
 
 @dataclass(slots=True)
 class SessionTable:
-    """All sessions by id, and the clients that are in each: two may resume the same one."""
+    """All sessions by id, and the clients that run each session: two clients may resume the same session."""
 
     sessions: dict[SessionId, Session] = field(default_factory=dict)
-    shared: set[SessionId] = field(default_factory=set)  # those that several clients are in
-    _clients: dict[SessionId, list[str]] = field(default_factory=dict)  # the one seen last is last
+    shared: set[SessionId] = field(default_factory=set)  # the sessions that several clients run
+    _clients: dict[SessionId, list[str]] = field(default_factory=dict)  # the client seen last is last
 
     def feed(self, outcome: Outcome, *, time: str, source: str) -> Session | None:
         """Take an outcome; return the session it changed, or None."""
@@ -128,7 +129,7 @@ class SessionTable:
                 return self._describe(outcome, time, source)
 
     def _describe(self, outcome: Outcome, time: str, source: str) -> Session | None:
-        """Take what the client says about itself and its errors."""
+        """Take an outcome in which the client describes itself or reports a limit or an error."""
         match outcome:
             case SessionDescribed(session, model, mode, version):
                 described = _without_none(model=model, mode=mode, version=version)
@@ -150,7 +151,7 @@ class SessionTable:
                 return None
 
     def set_location(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
-        """Set where a session's transcript, pane or client is. A session that was gone is back."""
+        """Set a session's transcript, pane or client. A session that was gone is idle again."""
         old = self.sessions.get(session)
         back = {"state": "idle"} if old is not None and old.state == "gone" else {}
         client = known.get("client")
@@ -162,14 +163,14 @@ class SessionTable:
         return self._update(session, time, source, **back, **_without_none(**known))
 
     def clients_of(self, session: SessionId) -> list[str]:
-        """The clients that are in a session, as far as they are known."""
+        """Return the known clients that run a session."""
         if session in self._clients:
             return self._clients[session]
         known = self.sessions.get(session)
         return [known.client] if known and known.client and known.state != "gone" else []
 
     def remove_client(self, session: SessionId, client: str) -> bool:
-        """Take a client that left out of a session. Return whether another one is still in it."""
+        """Remove a client from a session. Return True if another client still runs the session."""
         left = [other for other in self.clients_of(session) if other != client]
         self._set_clients(session, left)
         if left:
@@ -183,7 +184,7 @@ class SessionTable:
         (self.shared.add if len(clients) > 1 else self.shared.discard)(session)
 
     def _start_turn(self, session: SessionId, message: str | None, time: str, source: str) -> Session:
-        # The client may handle a command itself, and does not report when it is done.
+        # The client may handle a command itself and then reports no end of the turn, so the state stays.
         busy = {} if message and _COMMAND.fullmatch(message) else {"state": "working"}
         updated = self._update(session, time, source, **busy)
         if message and (not updated.title or _COMMAND.fullmatch(updated.title)):

@@ -1,14 +1,14 @@
 """The one table of the client's tools: what each may write, which file it names, how its prompt is worded.
 
-Everything that treats one tool differently from another asks this table, so that a new tool is added here and
-nowhere else. A tool that is not listed may write anywhere, and its prompt is shown under the tool's name.
+All code that treats tools differently uses this table, so a new tool is added here and nowhere else. A tool
+that is not listed may write anywhere, and its prompt is shown under the tool's name.
 """
 
 from typing import NamedTuple
 
 from chorus.model.action import WriteScope
 
-# The tool whose input is a shell command, under this key.
+# The tool that runs a shell command, and the key of that command in the tool's input.
 SHELL_TOOL = "Bash"
 COMMAND_KEY = "command"
 # The tool that shows the user a form of questions.
@@ -26,13 +26,13 @@ class Tool(NamedTuple):
 
     name: str
     write_scope: WriteScope = WriteScope.NOTHING
-    path_key: str | None = None  # names the one file it reads or writes, in its input
+    path_key: str | None = None  # the key in its input of the one file it reads or writes
     prompt_kind: str = "tool"
-    prompt_title: str | None = None  # where it is not "Use NAME"
+    prompt_title: str | None = None  # None: "Use NAME"
     asks_user: bool = False  # its prompt is a question for the user, so no policy rule may answer it
-    is_frequent: bool = False  # only reads, and the client runs it by the dozen: not worth a hook process
+    is_frequent: bool = False  # it only reads, and is called too often to start a hook process each time
     starts_agent: bool = False  # the sub-agent's own calls are reported one by one
-    looks_below: bool = False  # reads everything below its `path`, or where the session is
+    looks_below: bool = False  # it reads everything below its `path`, or below the session's directory
 
 
 _NAMED, _ANYWHERE = WriteScope.NAMED, WriteScope.ANYWHERE
@@ -71,7 +71,7 @@ TOOLS = {
     )
 }  # fmt: skip
 
-# Sets and dictionaries, because these are looked up for every call.
+# These are sets and dictionaries because they are looked up for every call.
 WRITE_SCOPES = {name: tool.write_scope for name, tool in TOOLS.items()}
 EDIT_TOOLS = frozenset(name for name, scope in WRITE_SCOPES.items() if scope is WriteScope.NAMED)
 READ_ONLY_TOOLS = frozenset(name for name, scope in WRITE_SCOPES.items() if scope is WriteScope.NOTHING)
@@ -80,7 +80,7 @@ AGENT_TOOLS = frozenset(name for name, tool in TOOLS.items() if tool.starts_agen
 PATH_KEYS = tuple(dict.fromkeys(tool.path_key for tool in TOOLS.values() if tool.path_key))
 
 
-_ANYWHERE = WriteScope.ANYWHERE  # a name for the member: the attribute lookup takes longer than the rest
+_ANYWHERE = WriteScope.ANYWHERE  # looking up the attribute takes longer than the rest of the function
 
 
 def write_scope_of(tool: str) -> WriteScope:
@@ -88,7 +88,7 @@ def write_scope_of(tool: str) -> WriteScope:
 
 
 def find_tool(name: str) -> Tool:
-    """The tool's entry; a default entry for a tool that is not in the table."""
+    """Return the tool's row of the table, or a default row for a tool that is not in the table."""
     known = TOOLS.get(name)
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""The turns and what is known about each, computed from outcomes: answer, tokens, cost, errors."""
+"""The turns, computed from outcomes: the answer, tokens, cost and errors of each turn."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,13 +28,13 @@ from chorus.model.outcomes import (
 TURNS_FILE = "turns.jsonl"
 # For all sessions together; older turns are only in the file.
 MAX_TURNS = 500
-# Far longer than an answer is; more would be a file.
+# In characters; real answers are far shorter.
 MAX_ANSWER_LENGTH = 100_000
 
-# Why a turn ended if its client did: it never says so itself.
+# The reason of a turn during which its client ended. The client never reports this itself.
 CLIENT_ENDED = "client ended"
 
-# Every saved turn has these; the permission mode came later.
+# The keys that every saved turn has. Older versions did not save the permission mode.
 _SAVED_KEYS = TurnJson.__required_keys__ - {"mode"}
 
 _Key = tuple[SessionId, TurnId]
@@ -54,13 +54,13 @@ class TurnRecord:
     model: str | None = None
     mode: str | None = None
     used: dict[str, Tokens] = field(default_factory=dict)  # by message of the model
-    total: Tokens | None = None  # as the client's result has it
+    total: Tokens | None = None  # as the client reports it at the end of the turn
     included: list["TurnRecord"] = field(default_factory=list)  # earlier turns that the total counts, too
     context: int | None = None
     window: int | None = None
     cost: float | None = None
     duration_ms: int | None = None
-    timed_ms: int | None = None  # the sum of its results
+    timed_ms: int | None = None  # the sum over the client's results for this turn
     api_ms: int | None = None
     steps: int | None = None
     retries: int = 0
@@ -106,7 +106,7 @@ def tokens_json(tokens: Tokens) -> TokensJson:
     }
 
 
-# What one source of a turn knows and another may not.
+# The fields that one source of a turn may know and another may not.
 _KEPT: tuple[
     Literal["message", "model", "mode", "context", "window", "cost_usd", "duration_ms", "api_ms"], ...
 ]
@@ -116,13 +116,13 @@ _KEPT = ("message", "model", "mode", "context", "window", "cost_usd", "duration_
 class TurnTable:
     def __init__(self) -> None:
         self._turns: LruDict[_Key, TurnRecord] = LruDict(MAX_TURNS)
-        # What each session has used so far, as its client counts.
+        # The cost of each session so far, as its client counts it.
         self._costs: LruDict[SessionId, float] = LruDict(MAX_TURNS)
         self._modes: LruDict[SessionId, str] = LruDict(MAX_TURNS)
         self._api_ms: LruDict[SessionId, float] = LruDict(MAX_TURNS)
 
     def total_cost(self, session: SessionId) -> float | None:
-        """Return the session's cost as the client counts it, which it may report only at the end."""
+        """Return the session's cost as the client counts it. The client may report it only at its end."""
         return self._costs.get(session)
 
     def name_session(self, session: SessionId, unnamed: SessionId) -> None:
@@ -159,7 +159,7 @@ class TurnTable:
                 return record
             case ErrorReported(session, turn, reason):
                 record = self._find(session, turn, time)
-                if record is not None and record.state == "running":  # a later one is the session's alone
+                if record is not None and record.state == "running":  # a later error is only the session's
                     record.error = reason
                 return record
             case _:
@@ -187,7 +187,7 @@ class TurnTable:
     def _add_message(
         self, session: SessionId | None, turn: TurnId | None, message: str, time: str
     ) -> TurnRecord | None:
-        """Add a message to the turn that reads it. The client names those of earlier turns again."""
+        """Add a message to the turn that read it. The client may name messages of earlier turns again."""
         record = self._find(session, turn, time)
         if record is None or any(message in one.messages for one in self.of_session(record.session)):
             return None
@@ -195,7 +195,7 @@ class TurnTable:
         return record
 
     def _set_mode(self, session: SessionId, mode: str) -> TurnRecord | None:
-        """Set the permission mode, also of the turn that is running."""
+        """Set the permission mode of a session and of its running turn."""
         self._modes[session] = mode
         running = [record for record in self.of_session(session) if record.state == "running"]
         if running:
@@ -206,7 +206,7 @@ class TurnTable:
         if session is None or (record := self._turns.pop((session, old), None)) is None:
             return None
         record.turn = new
-        if (known := self._turns.get((session, new))) is not None:  # as another source shows it
+        if (known := self._turns.get((session, new))) is not None:  # reported by another source
             record.message = record.message or known.message
             record.messages += [message for message in known.messages if message not in record.messages]
             record.used = {**known.used, **record.used}
@@ -265,7 +265,7 @@ class TurnTable:
         return record
 
     def _abandon(self, session: SessionId, time: str) -> TurnRecord | None:
-        """End the turn that a client left when it ended."""
+        """End the running turns of a session whose client has ended."""
         running = [record for record in self.of_session(session) if record.state == "running"]
         for record in running:
             record.state, record.ended, record.reason = "failed", time, CLIENT_ENDED
@@ -297,9 +297,9 @@ def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> Ses
 
 
 def join_turn(saved: TurnJson, known: TurnJson) -> TurnJson:
-    """Merge a turn that an earlier watcher saved with what this watcher has read of it again.
+    """Merge a turn that an earlier watcher saved with the same turn as this watcher has read it.
 
-    The saved one is more complete, unless the turn has continued.
+    The saved turn is more complete, unless the turn has continued since.
     """
     went_on = _count_tokens(known) > _count_tokens(saved)
     newer, older = (known, saved) if went_on else (saved, known)
@@ -320,7 +320,10 @@ def _count_tokens(turn: TurnJson) -> int:
 def _since_last(
     totals: LruDict[SessionId, float], session: SessionId | None, total: float | None
 ) -> float | None:
-    """Return how much was added to a total; a restarted client may count from zero."""
+    """Return how much a session's total has grown since the last call.
+
+    A restarted client may count from zero, so a total that is lower than before has grown from zero.
+    """
     if session is None or total is None:
         return None
     before = totals.get(session, 0.0)
@@ -329,7 +332,7 @@ def _since_last(
 
 
 def read_turns(lines: Iterable[str]) -> list[TurnJson]:
-    """Return the turns of a saved file, each in its last form. Damaged lines are skipped."""
+    """Return the turns of a saved file. The last line about a turn counts; damaged lines are skipped."""
     found: dict[tuple[object, object], TurnJson] = {}
     for value in parse_json_lines(lines):
         if value.keys() >= _SAVED_KEYS:
@@ -339,5 +342,5 @@ def read_turns(lines: Iterable[str]) -> list[TurnJson]:
 
 
 def _rounded(cost: float | None) -> float | None:
-    """A sum of prices in dollars, without the noise of binary fractions."""
+    """Round a sum in dollars, to remove the noise of binary fractions."""
     return None if cost is None else round(cost, 9)

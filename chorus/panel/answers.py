@@ -34,7 +34,7 @@ class PromptAnswer:
 
     @property
     def about(self) -> str:
-        """What was answered: the label of the option, or the prompt's title for a plain yes or no."""
+        """A name for what was answered: the label of the chosen option if it says more, else the title."""
         options = self.prompt.options
         if self.decision == "allow-always":
             options = tuple(option for option in options if option.meaning == self.decision)
@@ -54,7 +54,7 @@ class PromptAnswer:
 
 
 class PromptSource(Protocol):
-    """Knows the pending prompts, by id."""
+    """The pending prompts, by id."""
 
     @property
     def prompts(self) -> Mapping[str, PendingPrompt]: ...
@@ -84,7 +84,7 @@ class Answers:
         self._model = model
         self._client = client
         self._show_prompt = show_prompt
-        # Prompts whose answer is being sent: a second press must not reach the prompt that follows.
+        # Prompts whose answer is being sent. A second key press must not answer the next prompt.
         self._sent: set[tuple[str, str]] = set()
 
     def approve(self, pressed: float) -> None:
@@ -137,7 +137,7 @@ class Answers:
             self._send(PromptAnswer(prompt, meaning))
 
     def _may_choose(self, meaning: str) -> bool:
-        """Return whether all of what an approval would allow was shown; if not, show more of it."""
+        """Return False if this would approve something that was not shown in full, and show more of it."""
         if meaning not in APPROVALS or (unread := self._card.show_unread()) is None:
             return True
         self._status.show(unread, "warning")
@@ -151,7 +151,7 @@ class Answers:
         return True
 
     def _ready_prompt(self, pressed: float) -> PendingPrompt | None:
-        """Return the prompt a key pressed at this time is meant for; otherwise show why there is none."""
+        """Return the prompt that a key pressed at this time answers. If there is none, show why."""
         shown = self._card.shown
         if shown is None:
             why = "no prompt is pending"

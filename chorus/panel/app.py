@@ -1,7 +1,7 @@
 """The side panel: what the sessions did, and the prompts they wait on.
 
-A client of the watcher: it shows what the feed brings, and every key becomes a request. Closing it never
-stops the watcher; several may be open at once.
+The panel shows what the watcher sends, and keys that answer or review send requests to the watcher. Closing
+the panel never stops the watcher. Several panels may be open at once.
 """
 
 import os
@@ -217,7 +217,11 @@ class Panel(App[None]):
         }
 
     def _run_key(self, name: str, key: str, pressed: float) -> None:
-        """Do what the key is bound to. A key pressed before the cursor moved is refused."""
+        """Run the binding of a key.
+
+        A key for the row under the cursor is refused if it was pressed before, or just after, the cursor
+        moved by itself.
+        """
         if name == "option":
             self._answers.option(key, pressed)
         elif name in self._answer_keys:
@@ -230,7 +234,7 @@ class Panel(App[None]):
             self._keys[name]()
 
     def _copy(self) -> None:
-        """Copy the commit of the action, or its id if it has none; on a turn, the id of the turn."""
+        """Copy the commit of the action, or the action's id if it has none; on a turn, the id of the turn."""
         entry, group = self.view.queue.entry, self.view.queue.group
         text = (entry.commit or entry.id) if entry else (group[1] if group else "")
         if text:
@@ -272,7 +276,7 @@ class Panel(App[None]):
             raise EditorFailed("an editor cannot be opened in this terminal") from None
 
     def _has_new_prompt(self) -> bool:
-        """Return whether a prompt came since the last call; those pending at the start are not new."""
+        """Return True if a prompt is new since the last call. No prompt is new at the first call."""
         known, pending = self._known_prompts, set(self.model.prompts)
         self._known_prompts = (known or set()) | pending
         return known is not None and not pending <= known

@@ -26,17 +26,18 @@ def start_task(
 ) -> None:
     """Run `work` as a task that ends with `node`.
 
-    Takes the function and its arguments, not a coroutine: one made while the panel closes would never be
-    awaited, and Python would complain about it.
+    Pass the function and its arguments, not a coroutine: a coroutine created while the panel closes would
+    never be awaited, and Python would warn about it.
     """
     task: Callable[[], Coroutine[Any, Any, None]] = partial(work, *args, **kwargs)
     _: Worker[None] = node.run_worker(task, group=group, exclusive=group in LATEST_ONLY)
 
 
 def run_in_thread(work: Callable[[], T], then: Callable[[T], object]) -> None:
-    """Run `work` in a thread of its own and give what it returns to `then`, on this loop.
+    """Run `work` in a thread of its own, then call `then` with its result on the event loop.
 
-    The thread is a daemon: closing the panel does not wait for it, as it would for the loop's own pool.
+    The thread is a daemon: closing the panel does not wait for it, as it would for the event loop's own
+    thread pool.
     """
     loop = asyncio.get_running_loop()
 

@@ -1,6 +1,6 @@
-"""The `chorus` command line that does the same as a key of the panel.
+"""The `chorus` command lines that do the same as the panel's keys, quoted for a shell.
 
-The panel shows it, so that users of the keys learn the commands. Quoted for a shell.
+The panel shows them, so that users of the keys learn the commands.
 """
 
 import shlex
@@ -33,7 +33,7 @@ def with_dependents(revert: str) -> str:
 
 
 def with_markers(revert: str) -> str:
-    """Extend a revert by conflict markers where later changes touch the same lines."""
+    """Make a revert write conflict markers where later actions changed the same lines."""
     return f"{revert} --markers"
 
 
@@ -83,14 +83,14 @@ def answer(prompt: str, decision: str, *, option: str | None = None, message: st
 
 
 def answer_text(prompt: str, kind: str, text: str) -> str:
-    """Answer with the user's own text; to a plan it says what to change."""
+    """Answer a prompt with the user's own text. If the prompt is a plan, the text says what to change."""
     if kind == "question":
         return _quote("answer", prompt, "--text", text)
     return answer(prompt, "deny", message=text)
 
 
 def answer_all(prompt: str, answers: Iterable[QuestionArgument]) -> str:
-    """Answer several questions, or one with several of its options."""
+    """Answer several questions, or one question with several of its options."""
     words: list[object] = []
     for one in answers:
         text, labels = one.get("text"), one.get("labels") or []

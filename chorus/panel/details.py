@@ -1,6 +1,6 @@
 """The details of the selected row: the diff of an action, or the message and actions of a turn.
 
-A patch is requested only once the cursor rests, and is kept: it never changes.
+A patch is requested only when the cursor rests on its action. It never changes, so it is requested only once.
 """
 
 from collections import OrderedDict
@@ -34,15 +34,16 @@ from chorus.panel.widgets.queue_rows import (
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.text.width import count_of
 
-# Shorter than a key's repeat: a held key scrolls the queue without a request for every diff on the way.
+# How long the cursor must rest before a diff is requested, so that fast scrolling does not request every diff
+# on the way.
 SETTLE_SECONDS = 0.03
-# Enough to go back and forth between neighbours, and little memory.
+# Enough for going back and forth between neighbouring actions, and they take little memory.
 MAX_PATCHES = 64
-# The message is there to be recognised, not to be read to its end.
+# Enough to recognise the message.
 MAX_MESSAGE_LINES = 12
-# Longer ones are in `chorus show --turn`.
+# `chorus show --turn` prints longer answers in full.
 MAX_ANSWER_LINES = 200
-# The command is there to be recognised; `chorus show` prints more of it.
+# Enough to recognise the command; `chorus show` prints more of it.
 MAX_COMMAND_LINES = 6
 
 
@@ -59,7 +60,7 @@ class Details:
 
     @property
     def patch(self) -> Patch | None:
-        """The patch of the selected action, if it was read."""
+        """The patch of the selected action, if it was loaded."""
         return self._patches.get(self._row.entry.id) if isinstance(self._row, ActionRow) else None
 
     def select(self, row: QueueRow | None) -> None:
@@ -80,12 +81,12 @@ class Details:
                 self._timer = self._view.set_timer(SETTLE_SECONDS, lambda: self._request(entry))
 
     def ensure(self, row: QueueRow | None) -> None:
-        """Show this row if it is not shown: the diff was hidden before."""
+        """Show this row, unless it is shown already. It is not, if the diff was hidden until now."""
         if row is not self._row or row is None:
             self.select(row)
 
     def update_heading(self) -> None:
-        """Show again what is known about the selected action: a revert of it may be new."""
+        """Redraw what is shown above the diff of the selected action, such as a new revert or note."""
         if isinstance(self._row, ActionRow) and self._shown == self._row.entry.id:
             entry = self._model.entries.get(self._row.entry.n, self._row.entry)
             self._view.set_heading(partial(self._heading_lines, entry, self._view.document.patch))

@@ -1,6 +1,6 @@
 """Every key of the panel in one table: what it does, and the command that does the same.
 
-The key bindings, the help, the command palette and the key bar are all made from it.
+The key bindings, the help, the command palette and the key bar are all made from this table.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ class KeyBinding:
     word: str  # for the key bar
     help: str
     command: str = ""
-    printed: str = ""  # the key as the user knows it, where its name differs
+    printed: str = ""  # the key as it is shown to the user; empty: by its name
 
     @property
     def label(self) -> str:
@@ -115,7 +115,7 @@ MOVE_KEYS = (
 ALL_KEYS = (*ANSWER_KEYS, *REVIEW_KEYS, *VIEW_KEYS)
 BY_KEY = {key: binding for binding in ALL_KEYS for key in binding.keys}
 BY_LABEL = {label: binding for binding in ALL_KEYS for label in (*binding.keys, binding.label)}
-# While the filter is typed, every other key is a letter of it.
+# The keys that work while the user types the filter. Any other key is added to the filter's text.
 FILTER_KEYS = (("enter", "to the queue"), ("esc", "clear"))
 
 
@@ -124,8 +124,8 @@ def bar_keys(
 ) -> list[tuple[str, str]]:
     """Return the keys for the key bar, the most useful first, help last.
 
-    `answers`: those that answer the prompt, where they are not shown with it; `undo`: whether there is
-    something to undo; `drafts`: notes to send.
+    `answers`: the keys that answer the prompt, unless the prompt itself shows them. `undo`: there is
+    something to undo. `drafts`: there are notes to send.
     """
     keys = [*answers]
     keys += ["r"] if reverted else []

@@ -1,6 +1,7 @@
 """The panel as a live log of plain lines, for screen readers, pipes and terminals without cursor movement.
 
-Each line can be read by itself; a prompt comes with the commands that answer it. Loads no toolkit.
+Each line can be understood by itself, and a prompt is printed with the commands that answer it. This module
+does not load Textual.
 """
 
 from collections.abc import Iterator
@@ -61,7 +62,10 @@ class PlainLog:
             yield sanitize(self._model.link_text)
 
     def _render_log(self, message: Message) -> Iterator[str]:
-        """Only the newest page is printed, and of that only the end and what has changed."""
+        """Render the last entries of the first page, which is the newest; later, what is new or has changed.
+
+        Older pages are not rendered.
+        """
         entries = [entry for entry in map(parse_entry, list_in(message, "entries")) if entry]
         if self._first_page:
             self._entries = {entry.n: entry for entry in entries[:-MAX_OLD_ENTRIES]}

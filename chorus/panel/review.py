@@ -1,4 +1,4 @@
-"""Keep, revert, redo, land and write notes for the row under the cursor, and undo the last of these.
+"""Keep, revert, redo, land and write notes for the row under the cursor, and undo the last of these changes.
 
 A revert shows a preview first: what it would change, or the later actions it conflicts with. Landing has a
 form with a preview of the commits.
@@ -40,7 +40,7 @@ MAX_DONE_STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class ReviewTarget:
-    """What a key acts on: one action, or a turn. `arguments`: for the request."""
+    """The action or turn that a key acts on. `arguments`: those of the request to the watcher."""
 
     description: str
     arguments: RevertArguments
@@ -49,13 +49,13 @@ class ReviewTarget:
 
     @property
     def whole_action(self) -> ActionName | None:
-        """The number of the action, if this is one action and nothing else: not a turn, not hunks."""
+        """The number of the action if the target is one whole action, not a turn and not only some hunks."""
         return self.arguments["actions"][0] if self.arguments.keys() == {"actions"} else None
 
 
 @dataclass(frozen=True, slots=True)
 class DoneStep:
-    """A change the user made here, and how to undo it. If it cannot be undone, `what` says so."""
+    """A change that the user made in the panel, and how to undo it. `undo` is None if that is impossible."""
 
     what: str
     undo: Callable[[], Awaitable[None]] | None
@@ -91,7 +91,7 @@ class Review:
             start_task(self._queue, "review", self._keep, target)
 
     def revert(self, *, turn: bool = False) -> None:
-        """Preview the revert of the action or turn; an action that is reverted is redone."""
+        """Preview the revert of the action or turn. An action that was reverted already is redone."""
         entry = self._queue.entry
         if entry is not None and entry.status == "reverted" and not turn:
             start_task(self._queue, "review", self._redo, [int(entry.n)])
@@ -128,7 +128,7 @@ class Review:
         start_task(self._queue, "review", self._send_notes)
 
     def undo(self) -> None:
-        """Undo the last change made here; if there is none, redo a reverted action."""
+        """Undo the last change made in the panel. If there is none, redo the action if it was reverted."""
         entry = self._queue.entry
         if self._done:
             start_task(self._queue, "review", self._undo)
@@ -288,7 +288,7 @@ class Review:
         except ChorusError as error:
             self._status.show_error(error, command)
             return
-        # A redo is undone by reverting its own record, which may be of some hunks only.
+        # A redo is undone by reverting the redo's own action, which may have only some hunks.
         made = _numbers(answer, "made") or numbers
         if not undoing:
             self._add_done(f"redo {render_ranges(numbers)}", lambda: self._revert_again(made, numbers))
@@ -374,7 +374,7 @@ class Review:
 
 
 def _with_dependents(target: ReviewTarget, preview: RevertPreview) -> ReviewTarget:
-    """The same target, including the later actions that changed the same lines."""
+    """Extend the target by the later actions that changed the same lines."""
     return replace(
         target,
         description=f"{target.description} with {render_ranges(preview.dependents)}",
@@ -384,7 +384,7 @@ def _with_dependents(target: ReviewTarget, preview: RevertPreview) -> ReviewTarg
 
 
 def _with_hunks(target: ReviewTarget, chosen: list[int]) -> ReviewTarget:
-    """Only these hunks of the action."""
+    """Limit the target to these hunks of its action."""
     return replace(
         target,
         description=f"{count_of(chosen, 'hunk')} of {target.description}",

@@ -191,7 +191,7 @@ class PanelView:
         self.arrange()
 
     def fold_prompt(self) -> bool:
-        """On a screen too short for both, switch between the prompt and the queue."""
+        """On a screen too short for both, switch between prompt and queue. Return True if switched."""
         if self.card.shown is None or self._zoomed or self._window.size.height >= MIN_BOTH_HEIGHT:
             return False
         self._prompt_folded = not self._prompt_folded
@@ -199,7 +199,7 @@ class PanelView:
         return True
 
     def show_prompt(self) -> None:
-        """Show the whole prompt, if it was folded or under the zoomed diff."""
+        """Show the whole prompt, even if it was folded or hidden by the zoomed diff."""
         self._prompt_folded = self._zoomed = False
         self.arrange()
 
@@ -246,7 +246,7 @@ class PanelView:
                 self.status.show(text, "done" if text == RECONNECTED else "warning")
 
     def _update_prompt(self) -> None:
-        """Keep the shown prompt while it is pending; then show the oldest."""
+        """Keep showing the same prompt while it is pending; then show the oldest one."""
         prompts = self._model.prompts
         if self._prompt not in prompts:
             self._prompt = next(iter(prompts), None)
@@ -267,7 +267,7 @@ class PanelView:
         return f"{ids.index(self._prompt) + 1} of {len(ids)}" if len(ids) > 1 and self._prompt in ids else ""
 
     def _finish_arranging(self) -> None:
-        """After the layout: show the cursor, focus a widget, load the diff."""
+        """Finish after the layout: show the cursor, focus the queue if nothing is focused, load the diff."""
         self.queue.reveal(self.queue.cursor)
         only_screen = len(self._window.screen_stack) == 1
         if only_screen and self._window.screen.focused is None and self.queue.is_on_screen:

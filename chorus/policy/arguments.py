@@ -1,11 +1,11 @@
-"""Lists of harmless arguments: with these, a program runs no other program and writes no hidden file."""
+"""Lists of harmless arguments: with them, a program runs no other one and writes only files they name."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-# `-20` for `-n 20`.
+# Such as `-20`, which means `-n 20`.
 _NUMBER_FLAG = re.compile(r"-\d+")
 # The value of a short flag in the same word. Anything else could be more flags: `-nO./x`.
 _ATTACHED_VALUE = re.compile(r"\d+")
@@ -13,7 +13,8 @@ _ATTACHED_VALUE = re.compile(r"\d+")
 
 class Effect(Enum):
     READS = "reads"
-    # Writes the files its arguments name, or runs what they hold: they must be in the work tree.
+    # The program writes the files that its arguments name, or runs code in them. So these files must be in
+    # the work tree.
     INSIDE = "inside"
 
 
@@ -38,21 +39,22 @@ class Arguments:
     operand: re.Pattern[str]
     max_operands: int | None  # None: any number
     effect: Effect
-    # With fewer operands than this (and with one of these flags, if there are any) it reads everything below
-    # the working directory.
+    # With fewer operands than this, the program reads everything below the working directory. If
+    # `below_flags` has flags, it does so only with one of them.
     below: int
     below_flags: frozenset[str]
-    # It reads the files in the directories that it names (with one of these flags, if there are any).
+    # The program reads the files in directories that are operands. If `below_flags` has flags, it does so
+    # only with one of them.
     reads_directories: bool
-    # It reads what the links in those directories lead to.
+    # The program follows links in these directories.
     follows_links: bool
-    # Letters behind one dash are flags of their own.
+    # Each letter after a single dash is a flag.
     bundles: bool
-    # The rule must name it: `git add *`, not `git *`.
+    # The rule must contain the whole name: `git add *`, not `git *`.
     must_be_named: bool
 
     def find_unlisted(self, words: tuple[str, ...]) -> str | None:
-        """The first word that is not on the list."""
+        """The first word that is not on the list. None if all words are."""
         operands = 0
         for word, form in self._forms(words):
             if form is _Form.UNLISTED:
@@ -66,11 +68,11 @@ class Arguments:
         return None
 
     def reads_below(self, words: tuple[str, ...]) -> bool:
-        """Whether the command reads everything below the working directory, as if it named `.`."""
+        """True if the command reads everything below the working directory, as if it named `.`."""
         return self._goes_below(words) and len(self.operands(words)) < self.below
 
     def reads_files_below(self, words: tuple[str, ...]) -> bool:
-        """Whether the command reads all files in the directories that it names, not only their names."""
+        """True if the command reads the content of all files in the directories that it names."""
         return self.reads_directories and self._goes_below(words)
 
     def _goes_below(self, words: tuple[str, ...]) -> bool:
@@ -84,7 +86,7 @@ class Arguments:
         needs_value = False
         for word in words:
             if word.startswith("-"):
-                # A value that looks like a flag may be one.
+                # A word that looks like a flag may be one, even where a value should follow.
                 form = _Form.UNLISTED if needs_value else self._form_of(word)
             elif needs_value:
                 form = _Form.COMPLETE if self.value.fullmatch(word) else _Form.UNLISTED

@@ -1,4 +1,4 @@
-"""Judge a shell text: deny and ask rules for everything it may run, allow rules for literal commands only."""
+"""Judge a shell text: deny and ask rules apply to all it may run, allow rules only to literal commands."""
 
 import posixpath
 import re
@@ -15,12 +15,12 @@ from chorus.policy.shell import Command, Word
 from chorus.policy.wrappers import parse_unwrapped, program_name, unwrap
 
 _BASH = (SHELL_TOOL,)
-# Writing here leaves nothing behind.
+# Files that keep nothing of what is written to them.
 _DISCARDED = {"/dev/null", "/dev/stdout", "/dev/stderr"}
-# After `cd`, a command behind any other separator may run in the directory before it.
+# The separators allowed after `cd`. A command after any other separator may run in the old directory.
 _AFTER_DIRECTORY_CHANGE = {"&&", "|"}
 _PART_MARK = re.compile(r"[=:@,]")
-# Flags behind one dash, the last of which may have a path as its value. Nobody bundles more of them.
+# Flags after one dash: the last flag may have a path as its value. Nobody bundles more flags.
 _BUNDLE = re.compile(r"-[A-Za-z0-9]{1,9}")
 
 
@@ -53,7 +53,7 @@ def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
 def _restriction_of(context: PolicyContext, commands: Iterable[Command]) -> Finding | None:
     """The strictest finding of a rule that denies or asks about one of these commands.
 
-    A command that is only possibly denied is for the user to decide.
+    If a rule that denies only possibly matches, the finding is to ask the user.
     """
     found = (
         Finding(
@@ -88,7 +88,7 @@ def _restrictions_of_words(
 
 
 def possible_paths(text: str) -> list[str]:
-    """The paths a word could mean: itself, what follows a flag or some flags, the parts between `=:@,`."""
+    """The paths that may be in a word: the word itself, what follows its flags, the parts between `=:@,`."""
     first, *found = _PART_MARK.split(text)
     if not text.startswith("-"):
         found += [first, text]
@@ -108,7 +108,7 @@ class _LiteralJudge:
         self._context = context
         self._script = script
         program, argument, *_ = (*script.commands[0], "")
-        # As the commands name it; "" is where the shell is.
+        # As named after `cd`. "" means the directory in which the shell starts.
         self._directory = argument if program == CHANGES_DIRECTORY else ""
 
     def judge(self) -> Iterator[Finding]:
@@ -122,7 +122,7 @@ class _LiteralJudge:
                     yield from self._judge_repository(command)
 
     def _judge_command(self, command: tuple[str, ...]) -> Finding:
-        """Judge by the deny and ask rules for it and the commands inside it, then by the allow rules."""
+        """Judge a command: by deny and ask rules, also for commands inside it, then by allow rules."""
         restriction = _restriction_of(self._context, unwrap(command).commands)
         if restriction is not None:
             return restriction
@@ -167,14 +167,17 @@ class _LiteralJudge:
                     yield from self._judge_place(command[0], word)
 
     def _judge_place(self, program: str, word: str) -> Iterator[Finding]:
-        """Judge where a program writes or runs what this word names."""
+        """Judge a file that the program writes or runs: it must be in the work tree.
+
+        For git, it must not be in a repository of its own.
+        """
         # pytest: what follows `::` is a test in the file.
         for named in dict.fromkeys((word, word.partition("::")[0])):
             path = self._context.resolve(posixpath.join(self._directory, named))
             if path is None or not self._context.is_inside(path):
                 yield Finding("ask", word, "it is not in the work tree")
             elif program_name(program) == "git" and self._context.find_repository(path) != self._context.root:
-                # Once added, `git status` runs git in it, with its own settings.
+                # Once such a repository is added, `git status` runs git in it, with its own settings.
                 yield Finding("ask", word, "it is, or is in, a repository of its own")
 
     def _judge_links(self, operands: Iterable[str]) -> Iterator[Finding]:
@@ -184,7 +187,7 @@ class _LiteralJudge:
                 yield Finding("ask", named, "a link in this directory may lead to a guarded file")
 
     def _compares_outside(self, program: str, operands: Iterable[str]) -> bool:
-        """Whether `git diff` compares files on disk: it does so with a path outside its repository."""
+        """True for git with a path outside the work tree: `git diff` then compares files on disk."""
         paths = (self._context.resolve(posixpath.join(self._directory, named)) for named in operands)
         return program_name(program) == "git" and not all(map(self._context.is_inside, paths))
 
@@ -225,12 +228,12 @@ class _LiteralJudge:
         return None if here is None else self._context.find_repository(here)
 
 
-# What git reads as a pattern of file names: `*`, `?`, `[`, and words such as `:/`, `:(glob)` and a lone `:`.
+# Words that git reads as a pattern of file names: with `*`, `?` or `[`, or such as `:/`, `:(glob)` and `:`.
 _PATHSPEC = re.compile(r"(?s).*[*?[]|:(?![\w.-])")
 
 
 def _expands_names(program: str, operands: Iterable[str]) -> bool:
-    """Whether the program is git and one of its operands is a pattern of file names."""
+    """True if the program is git and one of its operands is a pattern of file names."""
     return program_name(program) == "git" and any(map(_PATHSPEC.match, operands))
 
 
@@ -257,7 +260,7 @@ def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:
 
 
 def has_known_arguments(rule: Rule) -> bool:
-    """Whether a rule can allow something: one command, any arguments, or a program with a list."""
+    """False for an allow rule without effect: it contains `*`, but its program has no list of arguments."""
     if rule.decision != "allow" or rule.command is None or rule.command.is_exact or rule.any_arguments:
         return True
     return is_listed(rule.command.words)

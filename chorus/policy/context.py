@@ -1,8 +1,8 @@
 """The parts of a verdict: findings, the policy with its work tree, and judged paths.
 
-Paths are judged resolved, so a link that leads out of the work tree is outside. Some files decide what runs
-or needs permission later (git's own, the client's settings, this policy); a rule covers them only if it names
-them. Pure: the caller passes functions that look at the disk.
+Paths are resolved before they are judged, so a link that leads out of the work tree counts as outside. Some
+files decide what runs or needs permission later (git's own, the client's settings, this policy). A rule
+covers such a file only if it names it. Pure: the caller passes functions that look at the disk.
 """
 
 import posixpath
@@ -60,16 +60,16 @@ class PolicyContext:
     resolve: Callable[[str], str | None]
     # The work tree that git finds from a directory; None if it finds none, or a bare repository.
     find_repository: Callable[[str], str | None]
-    # The user's own rules, which may be in a work tree too: that of a home directory.
+    # The file of the user's own rules. It is in the work tree if the user's home directory is.
     policy_file: str | None = None
-    # Whether there is a directory at a resolved path; True if in doubt.
+    # True if there is a directory at a resolved path, or if this is not known.
     is_directory: Callable[[str], bool] = lambda _: True
 
     def rules(self, decision: PolicyDecision) -> Iterable[Rule]:
         return (rule for rule in self.policy.rules if rule.decision == decision)
 
     def guards_paths(self, tools: tuple[str, ...]) -> bool:
-        """Whether some rule denies these tools a path, or asks about it."""
+        """True if some rule denies these tools a path, or asks about a path."""
         return any(
             rule.path is not None and rule.command is None and tool_matches(rule, tools)
             for rule in self.policy.rules
@@ -77,13 +77,13 @@ class PolicyContext:
         )
 
     def may_be_restricted(self, path: str) -> bool:
-        """Whether some rule that denies or asks could be about this resolved path."""
+        """True if some rule that denies or asks could apply to this resolved path or to files below it."""
         return self._guarded_paths.may_concern(path)
 
     @cached_property
     def _guarded_paths(self) -> GuardedPaths:
         rules = [rule for rule in self.policy.rules if rule.decision != "allow" and rule.command is None]
-        # A rule about a tool and no path is about every path.
+        # A rule for a tool without a path applies to every path.
         patterns = (("/**",) if rule.path is None else self.patterns(rule.path) for rule in rules)
         return GuardedPaths((pattern for each in patterns for pattern in each), self.root)
 
@@ -98,7 +98,7 @@ class PolicyContext:
         return {}
 
     def places(self, named: str, path: str) -> tuple[str, ...]:
-        """The resolved path, and the path as the call names it: a guarded name may be a link to another."""
+        """The resolved path, and the path as the call names it: a guarded path may be a link to another."""
         as_named = posixpath.normpath(posixpath.join(self._working or self.root, named))
         return tuple(dict.fromkeys((path, as_named)))
 
@@ -128,7 +128,7 @@ def describe_rule(rule: Rule) -> str:
 
 
 def tool_matches(rule: Rule, tools: tuple[str, ...]) -> bool:
-    """Whether the rule applies to one of these tools. `*` in its name matches anything."""
+    """True if the rule applies to one of these tools. `*` in the rule's tool matches any text."""
     if rule.tool is None:
         return True
     regex = re.compile(".*".join(map(re.escape, rule.tool.split("*"))))
@@ -144,10 +144,10 @@ def find_restriction(
     directory: str = "",
     reads_below: bool = False,
 ) -> Finding | None:
-    """The finding of a rule that denies or asks about a path as it is resolved, or as it is named.
+    """The finding of a rule that denies or asks about a path, resolved or as named. None if no rule does.
 
-    `directory`: where the name is relative to. `reads_below`: if it is a directory, the files in it may be
-    read as well, whatever their names.
+    `directory`: the directory to which `named` is relative. `reads_below`: if the path is a directory, all
+    files in it may be read too.
     """
     reads_below = reads_below and context.is_directory(path)
     places = context.places(posixpath.join(directory, named), path)
@@ -167,7 +167,7 @@ def find_restriction(
 
 
 def _match_path(context: PolicyContext, rule: Rule, path: str, *, reads_below: bool) -> PatternMatch:
-    """CERTAIN if the rule applies to this path, POSSIBLE if it applies to something in that directory."""
+    """CERTAIN if the rule applies to this path, POSSIBLE if it may apply to something below this path."""
     if rule.path is None:
         return PatternMatch.CERTAIN
     found = PatternMatch.NO

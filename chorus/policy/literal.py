@@ -1,8 +1,8 @@
 """The small grammar in which a command can be allowed: literal words, read alike by bash, dash and zsh.
 
-This is the only gate to an approval. It knows plain words, words in simple quotes, `&&`, `||`, `;`, `|`, line
-ends, and three redirections that write no file. Anything else, even if harmless, is refused with a reason.
-Nothing is guessed, so nothing depends on the leniency of another parser.
+Only a text in this grammar can be approved. The grammar has plain words, words in simple quotes, `&&`, `||`,
+`;`, `|`, line ends, and three redirections that write no file. Anything else, even if harmless, is refused
+with a reason. Nothing is guessed, so nothing depends on the leniency of another parser.
 """
 
 import re
@@ -34,7 +34,7 @@ _CONTINUING = {"&&", "||", "|"}
 
 
 class NotLiteral(Exception):
-    """The text is not in the grammar; the message is a sentence about the first thing that is not."""
+    """The text is not in the grammar. The message describes the first part that is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class LiteralScript:
     """The commands in a script, each as the words its program gets."""
 
     commands: tuple[tuple[str, ...], ...]
-    # What is between them, except for line ends behind another separator.
+    # The separators between the commands, without line ends that follow another separator.
     separators: tuple[str, ...]
 
 
@@ -113,7 +113,10 @@ class _Reader:
         self._words.clear()
 
     def _take_word(self) -> str:
-        """Take a word of plain and quoted pieces, but no two quoted ones in a row: zsh may see a quote."""
+        """Read a word of plain and quoted pieces, but not two quoted pieces in a row.
+
+        zsh may read the two quotes between them as one quote in the text.
+        """
         start, word, quoted = self._at, "", False
         while True:
             plain = self._take(_PLAIN)

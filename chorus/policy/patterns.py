@@ -1,7 +1,7 @@
 """Patterns of policy rules for commands and resolved paths.
 
-A rule that allows must match with certainty. A rule that restricts counts as soon as it could match: with
-other spelling, flags in another order, a word not known yet.
+A rule that allows must match with certainty. A rule that denies or asks counts as soon as it could match: the
+spelling may differ, flags may be in another order, and a word may not be known yet.
 """
 
 import re
@@ -42,7 +42,7 @@ _PATH_WILDCARD = re.compile(r"[*?]")
 
 @dataclass(frozen=True, slots=True)
 class CommandPattern:
-    """The words of a command. `*` in a word matches any text; as the last word, any words or none."""
+    """The words of a command. `*` in a word matches any text. A last word `*` matches any words, or none."""
 
     words: tuple[str, ...]
     open_end: bool
@@ -50,22 +50,22 @@ class CommandPattern:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it spells out one command."""
+        """True if the pattern spells out one command, without `*`."""
         return not self.open_end and not any("*" in word for word in self.words)
 
     def names(self, words: tuple[str, ...]) -> bool:
-        """Whether the pattern begins with exactly these words."""
+        """True if the pattern begins with exactly these words."""
         return self.words[: len(words)] == words
 
     def allows(self, command: tuple[str, ...]) -> bool:
-        """Whether every word matches as written."""
+        """True if every word of the command matches the pattern's word in the same place."""
         return self._matches(command)
 
     def restricts(self, command: Command) -> PatternMatch:
         """Return how surely the pattern matches, for a rule that denies or asks.
 
-        CERTAIN if the words match, whatever path the program has and however its flags are written; POSSIBLE
-        if another form could.
+        CERTAIN if the words match, whatever path the program has and however its flags are written. POSSIBLE
+        if another form of the command could match.
         """
         name, *rest = command
         if name is None or not _wildcard_regex(self.words[0].casefold()).fullmatch(program_name(name)):
@@ -84,7 +84,7 @@ class CommandPattern:
         return all(word is not None and _wildcard_regex(pattern).fullmatch(word) for pattern, word in pairs)
 
     def _matches_reordered(self, arguments: list[str], count: int) -> bool:
-        """Whether all flags of the pattern are there, and its other words come first among the others."""
+        """True if all flags of the pattern are there, and the other words begin with its other words."""
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_same_flag(one, other) for other in given) for one in wanted):
             return False
@@ -94,7 +94,7 @@ class CommandPattern:
         )
 
     def _matches_loosely(self, arguments: list[str]) -> bool:
-        """Whether similar flags are present, and the other words in the same order."""
+        """True if there are flags similar to the pattern's, and words similar to its words, in its order."""
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_similar_flag(one, other) for other in given) for one in wanted):
             return False
@@ -115,10 +115,10 @@ def parse_command_pattern(text: str) -> CommandPattern:
 
 
 def path_matches(pattern: str, path: str, root: str, *, strict: bool) -> bool:
-    """Whether a resolved path matches the pattern; relative patterns are below `root`.
+    """True if a resolved path matches the pattern. A relative pattern is below `root`.
 
-    `**` matches any directories, `*` anything within one name. A rule that restricts ignores case: on some
-    file systems `.ENV` is `.env`.
+    `**` matches any directories, `*` anything within one name. `strict`, for rules that deny or ask: names
+    match if some file system treats them as equal, such as `.ENV` and `.env`.
     """
     if strict:
         return _path_regex(_whole_pattern(pattern, root, strict=True)).fullmatch(normalize(path)) is not None
@@ -126,12 +126,12 @@ def path_matches(pattern: str, path: str, root: str, *, strict: bool) -> bool:
 
 
 def pattern_is_below(pattern: str, path: str, root: str) -> bool:
-    """Whether the path is a directory that contains what the pattern names."""
+    """True if the path is a directory above the files that the pattern names."""
     return normalize(path).rstrip("/") in _directories_above(_whole_pattern(pattern, root, strict=True))
 
 
 def pattern_reaches_below(pattern: str, path: str, root: str) -> bool:
-    """Whether the pattern could name something below this directory."""
+    """True if the pattern could name something below this directory."""
     whole = _whole_pattern(pattern, root, strict=True)
     whole += "**" if whole.endswith("/") else ""
     fixed, any_depth, _ = whole.partition("**")
@@ -142,7 +142,7 @@ def pattern_reaches_below(pattern: str, path: str, root: str) -> bool:
 
 
 def resolve_pattern(pattern: str, root: str, resolve: Callable[[str], str | None]) -> str:
-    """The pattern with links followed in the part before its first wildcard; unchanged if that fails."""
+    """The absolute pattern, with links followed before its first wildcard. If that fails, links stay."""
     whole = _whole_pattern(pattern, root, strict=False)
     wildcard = _PATH_WILDCARD.search(whole)
     end = len(whole) if wildcard is None else whole.rindex("/", 0, wildcard.start())
@@ -151,7 +151,7 @@ def resolve_pattern(pattern: str, root: str, resolve: Callable[[str], str | None
 
 
 class GuardedPaths:
-    """Finds out quickly that a path matches none of many patterns and contains nothing they name."""
+    """Many patterns, to check quickly whether a path may match one or contain what one names."""
 
     def __init__(self, patterns: Iterable[str], root: str) -> None:
         wholes = [_whole_pattern(pattern, root, strict=True) for pattern in patterns]
@@ -167,7 +167,7 @@ class GuardedPaths:
 
 @lru_cache(maxsize=512)
 def _directories_above(whole: str) -> frozenset[str]:
-    """The directories that hold what a pattern names, as far as it has no wildcard; the root is empty."""
+    """The directories above what a pattern names, as far as they have no wildcard. "" is the root."""
     fixed = _PATH_WILDCARD.split(whole, maxsplit=1)[0]
     return frozenset(fixed[: slash.start()] for slash in re.finditer("/", fixed))
 
@@ -198,7 +198,7 @@ def normalize(path: str) -> str:
 
 
 def _flags(words: Iterable[str]) -> set[str]:
-    """The flags: long ones without values, short ones letter by letter; in short form if there is one."""
+    """The flags among the words: `--a=b` as `--a`, `-ab` as `-a` and `-b`, known long flags in short form."""
     found: set[str] = set()
     for word in words:
         if word.startswith("--"):
@@ -213,7 +213,7 @@ def _operands(words: Iterable[str]) -> list[str]:
 
 
 def _same_flag(wanted: str, given: str) -> bool:
-    """Whether they are the same flag, or the given one is a long flag cut short."""
+    """True for the same flag in its short, long or abbreviated form."""
     if len(given) < _MIN_ABBREVIATION or not given.startswith("--"):
         return _wildcard_regex(wanted).fullmatch(given) is not None
     long_forms = [wanted, *(long for long, short in _SHORT_FORMS.items() if short == wanted)]
@@ -221,12 +221,15 @@ def _same_flag(wanted: str, given: str) -> bool:
 
 
 def _similar_word(wanted: str, given: str) -> bool:
-    """Whether they are the same, or the given one is cut short: `npm pub` publishes."""
+    """True if the words match, or `given` is an abbreviation: `npm pub` means `npm publish`."""
     return bool(_wildcard_regex(wanted).fullmatch(given) or (given and wanted.startswith(given)))
 
 
 def _similar_flag(wanted: str, given: str) -> bool:
-    """Whether they begin with the same letter, or one with the other: `-D` and `--delete`, `--force-x`."""
+    """True if one flag begins with the other, as `--force-x` with `--force`.
+
+    A flag of one letter only needs the same first letter, in either case: `-D` and `--delete`.
+    """
     one, other = wanted.lstrip("-").casefold(), given.lstrip("-").casefold()
     if min(len(one), len(other)) == 1:
         return one[0] == other[0]

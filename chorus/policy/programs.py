@@ -1,16 +1,16 @@
-"""The known programs: the arguments with which each is harmless, and those that never are.
+"""The known programs: the arguments with which each is harmless, and the programs that never are.
 
-A rule that ends in `*` allows only what is listed here. A program that is not listed is asked about, unless
-the rule spells the command out or trusts any arguments. Left out on purpose: whatever runs another program
-(`-exec`, `--pre`, `-vettool`), writes a file (`-o`, `--output`), takes a program as text, or reads its
-orders from a file that is not named.
+A rule that ends in `*` allows only the arguments listed here. If a program is not listed, the user is asked,
+unless the rule spells the command out or allows any arguments. Some arguments are left out on purpose: those
+that run another program (`-exec`, `--pre`, `-vettool`) or write a file (`-o`, `--output`), those that are a
+program as text, and those with which a program reads its commands from a file that is not named.
 """
 
 import re
 
 from chorus.policy.arguments import Arguments, Effect
 
-# The user is asked about these whatever the rules say: they run text, or change the shell for what follows.
+# No rule can allow these: they run text, or change the shell for later commands.
 SHELL_ONLY = frozenset(
     """
     . alias autoload bg bind break builtin bye caller chdir compctl compgen complete compopt continue coproc
@@ -21,7 +21,8 @@ SHELL_ONLY = frozenset(
     wait whence zcompile zformat zle zmodload zparseopts zpty zsocket zstyle zsystem ztcp
     """.split()  # noqa: SIM905  a list of bare words is easier to read than one of quoted ones
 )
-# They run what their arguments name, as somebody else or elsewhere: a rule must spell the command out.
+# These run what their arguments name, some as another user or on another machine. Only a rule that spells the
+# command out allows them.
 RUNNERS = frozenset(
     """
     at bash batch builtin bunx busybox capsh chroot command crontab csh dash doas docker ed emacs entr env ex
@@ -46,7 +47,7 @@ _PROGRAMS: dict[str, Arguments] = {}
 
 
 def find_arguments(words: tuple[str, ...]) -> tuple[str, Arguments] | None:
-    """The longest listed name that the command begins with, and which further arguments are harmless."""
+    """The longest listed name that the command begins with, and its harmless arguments. None if unlisted."""
     for length in (3, 2, 1):
         name = " ".join(words[:length])
         if name in _PROGRAMS:
@@ -55,7 +56,7 @@ def find_arguments(words: tuple[str, ...]) -> tuple[str, Arguments] | None:
 
 
 def is_listed(words: tuple[str, ...]) -> bool:
-    """Whether a command that begins with these words may be harmless, with some arguments."""
+    """True if a command that begins with these words is harmless with some arguments."""
     start = " ".join(words)
     return find_arguments(words) is not None or any(name.startswith(f"{start} ") for name in _PROGRAMS)
 
@@ -77,7 +78,7 @@ def _list(
     bundles: bool = True,
     must_be_named: bool = False,
 ) -> None:
-    """Add one row. In `flags` and `valued` the letters behind one dash are single flags, if they bundle."""
+    """Add the programs `names` to the table. With `bundles`, `-ab` means the flags `-a` and `-b`."""
     row = Arguments(
         _expand(flags, bundles),
         _expand(valued, bundles),
@@ -136,7 +137,7 @@ _list("nl", "-p", "-bw")
 _list("tac, rev", "-")
 _list("cut", "-sz - --only-delimited --complement", "-bcdf --delimiter --fields --bytes --characters")
 _list("tr", "-cCdst")
-# No `-`: the file after it is written.
+# Not `-`: the operand after it would be the file to write.
 _list("uniq", "-cdDiuz --count --repeated --unique --ignore-case", "-fsw", most=1)
 _list("sort", "-bdfghiMnrRsuVzcC - --numeric-sort --reverse --unique", "-kt --key --field-separator")
 _list("comm", "-123z")
@@ -203,7 +204,7 @@ _list("sed", "-nErsu -", first=_SED_SCRIPT)
 _list("mkdir", "-pv --parents --verbose", effect=Effect.INSIDE)
 _list("touch", "-acm", effect=Effect.INSIDE)
 
-# git. A subcommand that writes must be named by the rule; one that runs something is not here.
+# git. A subcommand that writes must be named by the rule. A subcommand that runs a program is not listed.
 _DIFF = (
     "-abpuwzrR -- --stat --numstat --shortstat --name-only --name-status --summary --patch --no-patch --raw"
     " --word-diff --cached --staged --no-color --color --check --find-renames --no-renames --ignore-all-space"

@@ -84,7 +84,7 @@ class Rule:
     tool: str | None = None
     command: CommandPattern | None = None
     path: str | None = None
-    # Whatever `*` stands for is allowed, not only what is known to be harmless.
+    # True if `*` stands for any arguments, not only for those known to be harmless.
     any_arguments: bool = False
     reason: str | None = None
     text: str = ""
@@ -93,7 +93,7 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Policy:
     rules: tuple[Rule, ...] = ()
-    # Approvals without asking in any minute.
+    # The maximum of approvals without asking in any minute.
     per_minute: int = DEFAULT_APPROVALS_PER_MINUTE
     # Rules of a repository that would allow something.
     ignored: tuple[Rule, ...] = ()

@@ -1,8 +1,8 @@
-"""Everything a shell text may run, write and read, as far as a grammar for editors shows it.
+"""Find everything that a shell text may run, write and read, as far as tree-sitter's grammar shows it.
 
-Used to deny and to explain, never to allow: the grammar is tree-sitter's and forgives what a shell would
-not. Gives every simple command, also in lists, groups, loops, functions, substitutions and here-documents,
-and the file of every redirection. Pure: nothing is run or looked up.
+The result is used to deny and to explain, never to allow, because this grammar for editors accepts text that
+a shell would not. The result has every simple command, also in lists, groups, loops, functions, substitutions
+and here-documents, and the file of every redirection. Pure: nothing is run or looked up.
 """
 
 import re
@@ -44,10 +44,11 @@ def parse_shell(text: str) -> ShellScript:
 
 
 def _walk(text: str, script: ShellScript) -> None:
-    """Collect from the whole tree. Lines that end in a backslash are joined first, as in a shell.
+    """Collect commands and files from the syntax tree. Lines that end in a backslash are joined first.
 
-    The grammar's own scanner crashes on some characters outside ASCII, so it is shown one letter for each of
-    them, and the words are read from the text itself: every character is one byte.
+    The grammar's own scanner crashes on some characters outside ASCII. So it gets a text in which one letter
+    replaces each of them, and every character is one byte. The words are read from the original text, at the
+    same positions.
     """
     joined = text.replace("\\\n", "")
     nodes = [Parser(_LANGUAGE).parse(_NOT_PLAIN.sub("x", joined).encode("ascii")).root_node]

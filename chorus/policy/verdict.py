@@ -1,7 +1,8 @@
 """Decide whether a tool call may run without asking the user.
 
-Gives allow, ask or deny, with every finding it is based on. A call is allowed only if each thing it does is
-allowed; the strictest finding decides. Pure: the caller passes functions that look at the disk.
+The verdict is allow, ask or deny, with every finding that it is based on. The strictest finding decides, so a
+call is allowed only if everything that it does is allowed. Pure: the caller passes functions that look at the
+disk.
 """
 
 import re
@@ -24,11 +25,11 @@ from chorus.policy.context import (
 from chorus.policy.patterns import path_matches
 from chorus.policy.rules import Policy, PolicyDecision, Rule
 
-# More would hold up the watcher: each may be a path, which is looked up.
+# Each string may be a path, which is looked up on the disk. More strings would hold up the watcher.
 _MAX_STRINGS = 2_000
-# In characters. Each takes at least one of the 255 bytes or units that file systems allow.
+# In characters. File systems allow 255 bytes or units in a name, and a character takes at least one.
 _MAX_NAME_LENGTH = 255
-# Some programs read these as another path, and cut off blanks around one.
+# If a path begins like this, some programs read it as another path. Some also remove blanks around a path.
 _UNCLEAR = re.compile(r"\s*(?:~|file:)", re.IGNORECASE)
 _BLANK = re.compile(r"\s")
 
@@ -125,16 +126,17 @@ def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str
 
 
 def _may_name_file(text: str) -> bool:
-    """Whether a program could open a file by this text: not if a name in it is longer than any system allows.
+    """False if no program can open a file by this text: a name in it is longer than any system allows.
 
-    With `..` it still could: a program that shortens paths first drops the long name.
+    True with `..` in the text: a program may shorten the path before it opens the file, and so drop the long
+    name.
     """
     names = text.split("/")
     return ".." in names or all(len(name) <= _MAX_NAME_LENGTH for name in names)
 
 
 def _possible_names(tool_input: Mapping[str, Any]) -> Iterator[str]:
-    """All texts in a call's input, and the parts of those that are one word: `a.py:12`, `@a.py`."""
+    """All strings in a call's input. Of strings without blanks (`a.py:12`, `@a.py`) also the parts."""
     for text in _strings(list(tool_input.values())):
         yield text
         if _BLANK.search(text) is None:

@@ -1,7 +1,7 @@
 """Commands that run other commands: `env`, `xargs`, `find -exec`, `sh -c` and the like.
 
-Adds the commands inside each, so that a rule that denies `rm` also denies `env rm` and `find -exec rm`.
-Used to deny, never to allow.
+This module finds the commands inside them, so that a rule that denies `rm` also denies `env rm` and
+`find -exec rm`. The result is used to deny, never to allow.
 """
 
 import re
@@ -85,7 +85,7 @@ def _add_shell(found: ShellScript, arguments: Command, depth: int) -> None:
 
 
 def _skip_flags(arguments: Command, valued: frozenset[str], skipped: int) -> Command:
-    """The words of the inner command: after flags, assignments and this many other words."""
+    """The words of the inner command, which follow flags, assignments and `skipped` other words."""
     rest = list(arguments)
     while rest and rest[0] is not None and (rest[0].startswith("-") or "=" in rest[0]):
         del rest[: 2 if rest[0] in valued else 1]
@@ -99,12 +99,12 @@ def _add_find(found: ShellScript, arguments: Command, depth: int) -> None:
             end = _end_of_exec(arguments, start + 1)
             inner: list[Word] = [None if part == "{}" else part for part in arguments[start + 1 : end]]
             _add_command(found, tuple(inner), depth + 1)
-            start = end  # another `-exec` before it is an argument of the first
+            start = end  # another `-exec` before the end is an argument of the first
         start += 1
 
 
 def _end_of_exec(arguments: Command, start: int) -> int:
-    """Where the command of `-exec` ends: at a `;`, or at a `+` right behind `{}`."""
+    """The position at which the command of `-exec` ends: at a `;`, or at a `+` right after `{}`."""
     for index in range(start, len(arguments)):
         if arguments[index] == ";" or (arguments[index] == "+" and arguments[index - 1] == "{}"):
             return index

@@ -89,7 +89,7 @@ def _missing_file(name: str, state: FileState) -> str:
 
 
 class _LineTracer:
-    """Follows lines back through the records of one path, newest first, and of its names before a rename."""
+    """Follows lines back through the records of one path, newest first, also under its older names."""
 
     def __init__(self, history: FileHistory, path: RepoPath, found: Blame, below: int | None = None) -> None:
         """`below`: look only at records before this position on the timeline."""
@@ -106,7 +106,7 @@ class _LineTracer:
         self.trace(kept, 0)
 
     def trace(self, lines: Mapping[int, int], start: int) -> None:
-        """Follow lines back. `lines`: maps each line to its position in the file that record `start` left."""
+        """Follow lines back from record `start`. `lines` maps each line to its position after that record."""
         for index in range(start, len(self._records)):
             recorded = self._records[index]
             record = recorded.record
@@ -123,7 +123,7 @@ class _LineTracer:
     def _trace_rename(
         self, written: dict[int, int], after: bytes, recorded: TimelineCommit
     ) -> dict[int, int]:
-        """Follow the lines of a renamed file under its old name; return those written here."""
+        """Follow the lines of a renamed file under its old name; return those that this record wrote."""
         old = find_renamed(self._history, recorded, after)
         if old is None:
             return written
@@ -135,7 +135,7 @@ class _LineTracer:
         return written
 
     def _trace_revert(self, written: dict[int, int], after: bytes, index: int) -> dict[int, int]:
-        """Follow lines that a revert restored to before the reverted action; return those written here."""
+        """Follow lines that a revert restored to before the reverted action; return those it wrote itself."""
         for name in self._records[index].record.reverts:
             older = range(index + 1, len(self._records))
             target = next((p for p in older if self._records[p].record.action == name), None)
@@ -183,7 +183,7 @@ def _find_commits(
 def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]]:
     """Parse `git blame --line-porcelain`: for each line its commit and the file's name there.
 
-    A quoted name is ignored.
+    `path` is used instead of a name that git quotes.
     """
     found: dict[int, tuple[Oid, RepoPath]] = {}
     commit, line, name = Oid(NO_COMMIT), 0, path

@@ -36,7 +36,7 @@ def drop(recorder: Recorder, name: str | None) -> list[str]:
 
 
 def restore(recorder: Recorder, name: str) -> list[str]:
-    """Recreate the branch of a dropped lane where it was."""
+    """Recreate the branch of a dropped lane at its former tip."""
     with recorder.journal.writing():
         lane = find_lane(recorder, name)
         if recorder.workspace.refs.read(lane.ref) is not None:
@@ -49,7 +49,10 @@ def restore(recorder: Recorder, name: str) -> list[str]:
 
 
 def _find_tip(recorder: Recorder, lane: Lane) -> Oid | None:
-    """The former tip of the branch: the saved one, or, if git deleted the branch, its last action."""
+    """The former tip of the branch: the one saved by a drop, or the lane's last action if that is newer.
+
+    The last action is newer if the branch was deleted with git.
+    """
     lines, records = recorder.journal.marks.lines, recorder.timeline.records
     stored = next(
         (x["tip"] for x in reversed(lines) if x["kind"] == DROPPED and x["lane"] == lane.name), None

@@ -61,7 +61,7 @@ class PreparedRevert:
 
     @property
     def edit_count(self) -> int:
-        """The number of file changes it records."""
+        """The number of file changes that the revert or redo records."""
         return sum(len(revert.edits) for revert in self.plan.reverts)
 
 
@@ -107,7 +107,7 @@ def list_revertible_hunks(recorder: Recorder, action: str) -> list[HunkJson]:
 def redo(
     recorder: Recorder, selection: Selection, *, dry_run: bool = False, busy: Collection[str] = ()
 ) -> RevertJson:
-    """Undo the newest revert of each action, whole or of some hunks; a revert can be named itself too."""
+    """Undo the newest revert of each action or of its hunks. The revert itself can be named instead."""
     prepared = prepare_redo(recorder, selection)
     return prepared.result if dry_run else apply_prepared(recorder, prepared, busy=busy)
 

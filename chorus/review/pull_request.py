@@ -15,23 +15,23 @@ from chorus.review.landing.messages import describe_action
 from chorus.review.notes.notes import changed_lines
 from chorus.text.sanitize import printable
 
-# More places of one action would hide the others.
+# The most places shown for one action: more would hide the other actions.
 MAX_PLACES = 4
 MAX_TESTS = 20
 _REMOTE = re.compile(
     r"(?:https?://(?:[^@/]+@)?|ssh://(?:[^@/]+@)?|[^@/\s]+@)([^/:]+)(?::\d+)?[/:](.+?)(?:\.git)?/?$"
 )
-# Names that run tests by themselves, and those that need the word for it.
+# Programs that do nothing but run tests. `_TEST` also finds other programs with a word such as `test`.
 _RUNNERS = r"pytest|py\.test|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|behave|playwright"
 _TEST = re.compile(
     rf"(?:^|[\s;&|/])(?:{_RUNNERS})(?=\s|$)"
     r"|\b(?:make|just|npm|pnpm|yarn|bun|deno|go|cargo|mvn|gradle|gradlew|dotnet|mix|sbt|bazel|swift|rake)"
     r"(?:\s+\S+){0,3}?\s+(?:run\s+)?(?:test|tests|check|verify)(?=[\s:;&|-]|$)"
 )
-# What Markdown or a forge would act on: emphasis, links, HTML, mentions, references to issues.
+# Characters that Markdown acts on: emphasis, links, HTML, tables.
 _ACTIVE = re.compile(r"([\\`*_\[\]<>|~])")
 
-# In a request: code, which is left alone, and what is not.
+# The parts of a request that matter for escaping: code, which is left alone, and characters to escape.
 _IN_PROSE = re.compile(r"`+[^`]*`+|[<@]")
 _ENTITIES = {"<": "&lt;", "@": "&#64;"}
 
@@ -83,7 +83,10 @@ def _render_turns(recorder: Recorder, done: Sequence[LogEntry], base: str | None
 
 
 def _render_request(request: str) -> Iterator[str]:
-    """The user's own Markdown, but for tags, which would vanish, and mentions: `@src/app.py` names a file."""
+    """Yield the user's own Markdown, with `<` and `@` escaped outside code.
+
+    A tag would vanish, and a forge would take `@src/app.py`, which names a file, for a mention.
+    """
     in_code = False
     for line in request.splitlines():
         text = printable(line, keep=chr(9))
@@ -94,7 +97,7 @@ def _render_request(request: str) -> Iterator[str]:
 
 
 def _render_places(recorder: Recorder, entry: LogEntry, base: str | None) -> Iterator[str]:
-    """The lines an action changed, where they are now."""
+    """The current places of the lines that an action changed."""
     places = list(changed_lines(recorder, entry))
     for path, lines in places[:MAX_PLACES]:
         yield _render_place(path, lines or range(0), base if lines is not None else None)
@@ -133,13 +136,13 @@ def _render_notes(notes: Sequence[NoteJson], base: str | None) -> Iterator[str]:
         box = "x" if note["state"] == "addressed" else " "
         start = (note["at"] or 1) - 1
         lines = range(start, start + len(note["quote"])) if note["at"] is not None else range(0)
-        link = base if note["at"] is not None else None  # what is gone cannot be linked
+        link = base if note["at"] is not None else None  # lines that are gone cannot be linked
         yield f"- [{box}] {escape(note['text'])} ({_render_place(note['path'] or '', lines, link)})"
     yield ""
 
 
 def _render_tests(entries: Iterable[LogEntry]) -> Iterator[str]:
-    """The last run of each test command. One that was denied never ran."""
+    """List the last run of each test command. A denied command never ran."""
     runs: dict[str, LogEntry] = {}
     for entry in entries:
         if entry.command and entry.call_status != "denied" and is_test_command(entry.command):

@@ -84,7 +84,7 @@ def is_on_disk(recorder: Recorder, path: RepoPath, entry: TreeEntry) -> bool:
 
 
 def check_lanes(recorder: Recorder) -> Iterator[Problem]:
-    """Check that replaying a lane's actions gives its commits' trees, and that its branch is at the last one.
+    """Check that replaying each lane's actions gives its commits, and that its branch is at the last commit.
 
     Dropped lanes are skipped: their commits may be gone.
     """
@@ -95,7 +95,7 @@ def check_lanes(recorder: Recorder) -> Iterator[Problem]:
         lane_commit = recorded.record.lane_commit
         if lane_commit is not None and tips[lane_commit.lane] is not None:
             commit = recorder.current_commit(recorded)
-            # The parent of the first known one may be forgotten.
+            # The parent of a lane's first known commit may have been dropped from the timeline.
             if whole or lane_commit.lane in last:
                 yield from check_action(
                     recorder, recorded, commit, last.get(lane_commit.lane, lane_commit.base)

@@ -14,7 +14,7 @@ FALSE_VALUES = ("false", "no", "off", "0", "")
 
 class GitConfig:
     def __init__(self, git: Git, git_dir: Path, common_dir: Path) -> None:
-        # Files that these include are not checked for changes.
+        # A file that one of these includes (`include.path`) is not checked for changes.
         self.files = [
             Path("/etc/gitconfig"),
             config_home() / "config",
@@ -54,7 +54,7 @@ class GitConfig:
         return default if value is None else value.lower() not in FALSE_VALUES
 
     def rule_file(self, key: str, name: str) -> Path:
-        """The user's own ignore or attributes file: the one a setting names, or the default."""
+        """The user's own ignore or attributes file: the value of setting `key`, or git's default `name`."""
         named = self.get(key)
         return Path(named).expanduser() if named else config_home() / name
 

@@ -1,7 +1,8 @@
 """The work tree and git directories of a repository, as git finds them.
 
-git is run because it alone knows whether it would work there: bare repositories, unknown extensions,
-`safe.directory`. `system/files/git_files.py` finds them by looking at files, for commands that cannot wait.
+This module runs git, because only git knows whether it accepts the repository (a bare repository, an unknown
+extension, `safe.directory`). `system/files/git_files.py` finds the paths without git, for commands that
+cannot wait for a process.
 """
 
 import os
@@ -62,7 +63,7 @@ def read_git_paths(git: Git) -> GitPaths:
 
 def explain_failure(git: Git, message: str) -> ChorusError:
     if git.attempt("--version").returncode:
-        # As macOS's git without the developer tools.
+        # For example, macOS's git without the developer tools.
         return GitFailed(
             f"git does not run: {message}",
             hint="Install git 2.34 or newer; on macOS, run `xcode-select --install`.",

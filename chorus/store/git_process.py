@@ -14,7 +14,7 @@ from pathlib import Path
 from chorus.errors import ChorusError
 from chorus.model.ids import RepoPath
 
-# Where git finds its own programs: the one inherited variable that does not change what git does.
+# The only inherited variable that is kept. It tells git where its own programs are.
 KEPT_VARIABLES = {"GIT_EXEC_PATH"}
 
 FIXED_VARIABLES = {
@@ -23,7 +23,7 @@ FIXED_VARIABLES = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     # `:x` and `*` are file names here, never patterns.
     "GIT_LITERAL_PATHSPECS": "1",
-    # git before 2.45 knows only the second; with both, a missing object is an error, not a fetch.
+    # These two make a missing object an error; git would fetch it. git before 2.45 knows only the second.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
     "LC_ALL": "C",
@@ -57,11 +57,11 @@ def inherited_environment() -> dict[str, str]:
 
 
 class Git:
-    """git in one directory."""
+    """Runs git in one directory."""
 
     __slots__ = ("directory",)
 
-    umask = -1  # of this process
+    umask = -1  # keep the umask of this process
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -116,7 +116,7 @@ class Git:
                 cwd=self.directory,
                 env=self.environment(extra),
                 umask=self.umask,
-                # Its own process group: Ctrl-C is for the caller, and a filter that hangs is killed with git.
+                # A process group of its own: git gets no Ctrl-C, and is killed with a filter that hangs.
                 start_new_session=True,
             )
         except FileNotFoundError as error:
@@ -130,7 +130,7 @@ class Git:
 
 
 class PrivateGit(Git):
-    """git for commands that write Chorus's own files, which are for their owner alone."""
+    """Runs git commands that write Chorus's own files. Only the owner can read these files."""
 
     __slots__ = ()
 
@@ -141,9 +141,9 @@ class PrivateGit(Git):
 
 
 class UserGit(Git):
-    """git with the user's hooks and signing, for commits on the user's branches.
+    """Runs git with the user's hooks and signing, for commits on the user's branches.
 
-    Hooks run git themselves, so they get none of Chorus's variables that would change what git does.
+    Hooks may run git themselves. So Chorus sets no variables here that change what git does.
     """
 
     __slots__ = ()
@@ -160,7 +160,7 @@ def with_settings(settings: Iterable[str], arguments: Sequence[str | bytes]) -> 
 
 
 def error_text(done: subprocess.CompletedProcess[bytes]) -> str:
-    """stderr of a failed command, or its return code if that is empty."""
+    """The stderr of a failed command, or the return code if stderr is empty."""
     stderr = done.stderr.decode(errors="replace").strip()
     return stderr or f"exit code {done.returncode}"
 

@@ -1,7 +1,7 @@
 """Replace a file under git's lock protocol: create `NAME.lock` exclusively, then rename it over NAME.
 
-Every git honours the same lock, so Chorus and the user's git never overwrite each other. A lock that another
-process holds is waited for, for a limited time, and never removed.
+Every git honours the same lock, so Chorus and the user's git never overwrite each other. If another process
+holds the lock, Chorus waits for a limited time. It never removes the lock of another process.
 """
 
 import contextlib
@@ -40,13 +40,13 @@ class CannotWrite(ChorusError):
 class LockFile:
     """A file to be replaced under git's lock. Use it in a `with` block.
 
-    Without a `commit` in the block, the file keeps its content.
+    If the block does not call `commit`, the file keeps its content.
     """
 
     __slots__ = ("_descriptor", "_lock", "_mode", "_path")
 
     def __init__(self, path: str | Path, *, private: bool = False) -> None:
-        """`private`: only its owner can read it. Otherwise the umask decides, as for git's own files."""
+        """`private`: only the owner can read the file. Otherwise the umask decides, as for git's files."""
         self._path = os.fspath(path)
         self._lock = f"{self._path}.lock"
         self._descriptor = -1
@@ -93,7 +93,7 @@ def open_lock(lock: str, mode: int) -> int:
         try:
             return os.open(lock, flags, mode)
         except FileNotFoundError:
-            # git may also remove an empty directory right after we created it.
+            # Create the directory. git may remove it while it is empty: then the loop creates it again.
             if mode == FILE_MODE:
                 make_private(Path(lock).parent)
             else:
@@ -106,14 +106,14 @@ def open_lock(lock: str, mode: int) -> int:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of `data`. A single write may be partial: on a nearly full disk, only the next one fails."""
+    """Write all of `data`. On a nearly full disk, a write may be partial, and only the next write fails."""
     written = os.write(descriptor, data)
     while written < len(data):
         written += os.write(descriptor, memoryview(data)[written:])
 
 
 def write_error(error: OSError, what: str) -> ChorusError | OSError:
-    """Turn a full or read-only disk into CannotWrite; return any other error as it is."""
+    """Return CannotWrite for a full or read-only disk or a denied permission, otherwise `error` itself."""
     if error.errno in DISK_FULL | NOT_PERMITTED:
         return CannotWrite(f"cannot write {what}: {error.strerror}")
     return error
@@ -121,7 +121,7 @@ def write_error(error: OSError, what: str) -> ChorusError | OSError:
 
 @contextlib.contextmanager
 def translate_write_errors(what: str) -> Iterator[None]:
-    """Raise CannotWrite for a full or read-only disk."""
+    """In the `with` block, raise CannotWrite for a full or read-only disk or a denied permission."""
     try:
         yield
     except OSError as error:

@@ -1,15 +1,15 @@
 """Read one loose ref: the file with an object id, or with the name of another ref.
 
-Imports nothing heavy: `chorus log` without a watcher reads the timeline's ref through it.
+This module imports nothing heavy, because `chorus log` without a watcher reads the timeline's ref with it.
 """
 
 import os
 
 from chorus.errors import ChorusError
 
-# Names outside `refs/`, below Chorus's own directory: no git command lists them. What they reach is kept by a
-# reflog without a ref, which `git gc` honours like any other. Its one entry is dated far ahead, because git
-# expires old ones.
+# Refs with this prefix are in Chorus's own directory, not in `refs/`, so no git command lists them. Each has
+# a reflog below `logs/refs/`, because `git gc` keeps what a reflog reaches, even without a ref of its name.
+# The reflog's one entry is dated far in the future, because git expires old entries.
 HIDDEN_PREFIX = "chorus/timeline/"
 
 SYMBOLIC = "ref: "
@@ -24,7 +24,7 @@ class BrokenRef(ChorusError):
 
 
 def read_loose(path: str) -> str | None:
-    """An object id or `ref: NAME`; None if there is no such file."""
+    """Return the content of a ref's file: an object id or `ref: NAME`. None if there is no such file."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,7 +1,7 @@
 """Read, list and move refs, by compare-and-swap and with a reason in the reflog.
 
-Chorus's own refs are moved in process, under git's lock-file protocol; any other ref through `git
-update-ref`. A symbolic ref is never moved, nor a ref that is not where the caller last saw it.
+Chorus's own refs are moved in this process, under git's lock-file protocol. Any other ref is moved by `git
+update-ref`. A symbolic ref is never moved, and a ref that another process has moved is not moved either.
 """
 
 import errno
@@ -113,7 +113,7 @@ class Refs:
                 lock.commit()
 
     def delete(self, name: str, expected: Oid, reason: str) -> None:
-        """Remove `name` and its reflog if it is at `expected`. git does it, since packed refs may change."""
+        """Remove `name` and its reflog if it is at `expected`. git does it, as packed refs may change too."""
         self.update_by_git(name, "-m", one_line(reason), "-d", name, expected)
 
     def update_by_git(self, name: str, *arguments: str) -> None:
@@ -126,9 +126,9 @@ class Refs:
             raise GitFailed(f"cannot move {name}: {message}")
 
     def keep(self, name: str, new: Oid) -> None:
-        """Protect what a hidden name reaches from git's garbage collection.
+        """Write a hidden ref's reflog, so that git's garbage collection keeps what the ref reaches.
 
-        The file has one line of fixed length, replaced in one write: a reader sees the old or the new line.
+        The reflog has one line of fixed length, replaced in one write: a reader sees the old or the new line.
         """
         log = open_reflog(f"{self._shared}/logs/refs/{name}", append=False)
         try:
@@ -152,7 +152,7 @@ class Refs:
             return found
         known = self._packed_stamp
         found = self._read_packed().get(name)
-        # A ref that is created and packed between the first two reads is found by the third.
+        # If packed-refs has changed, the ref may have left it and become loose since the first read.
         return found or (read_loose(path) if self._packed_stamp != known else None)
 
     def _read_packed(self) -> dict[str, Oid]:
@@ -212,7 +212,7 @@ def parse_packed_refs(data: bytes) -> dict[str, Oid]:
 
 
 def append_line(path: str, line: bytes) -> None:
-    """Append all of the line or nothing. Only the holder of the ref's lock writes to its log."""
+    """Append a line to a reflog, completely or not at all. The caller must hold the ref's lock."""
     log = open_reflog(path)
     try:
         written = os.write(log, line)
@@ -224,7 +224,7 @@ def append_line(path: str, line: bytes) -> None:
 
 
 def open_reflog(path: str, *, append: bool = True) -> int:
-    """Open the log of one of Chorus's refs, for its owner alone: its lines say what was done."""
+    """Open the reflog of one of Chorus's refs. Only its owner can read it, because it says what was done."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0)
     try:
         return os.open(path, flags, FILE_MODE)
@@ -236,7 +236,7 @@ def open_reflog(path: str, *, append: bool = True) -> int:
 
 
 def remove_empty_directories(path: str) -> None:
-    """Remove empty directories that deleted refs left where a new ref goes."""
+    """Remove the empty directories at `path`. Deleted refs left them where a new ref is to be created."""
     for directory, _, _ in os.walk(path, topdown=False):
         Path(directory).rmdir()
 

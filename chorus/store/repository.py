@@ -32,7 +32,7 @@ REBASE_HEAD_NAMES = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The user as committer. `stated` is False if none is configured and Chorus uses its own name."""
+    """The user as committer. `stated` is False if name or email is not configured, so it is Chorus's own."""
 
     name: str
     email: str
@@ -100,7 +100,7 @@ class Repository:
         return found
 
     def operation(self) -> str | None:
-        """The git operation in progress (rebase, merge, …), if any."""
+        """The git operation in progress (such as a rebase or a merge), if any."""
         return next((name for mark, name in OPERATIONS.items() if (self.git_dir / mark).exists()), None)
 
     def signature(self, seconds: int | None = None) -> Signature:

@@ -1,8 +1,8 @@
 """Commit to a branch of the user with `git commit`, so that hooks and signing run.
 
-Uses an index of its own. The branch that is checked out moves as it does when the user commits; any other is
-committed to through a temporary git directory. A failed landing is rolled back by compare-and-swap. The work
-tree is never written to.
+The commit is made from a temporary index. If the branch is checked out, `git commit` runs in the user's git
+directory; otherwise in a temporary git directory whose HEAD is the branch. A failed landing is rolled back by
+compare-and-swap. The work tree is never written to.
 """
 
 import contextlib
@@ -50,7 +50,7 @@ class UserBranch:
         found = repository.refs.read(ref)
         self.start = found or created_at
         self.tip = self.start
-        # Whether the first commit creates it, on top of `start`.
+        # True if the branch does not exist yet. The first `commit` creates it at `start`.
         self.is_new = found is None and created_at is not None
         self._is_created = False
         self.is_checked_out = repository.head().ref == ref
@@ -86,7 +86,7 @@ class UserBranch:
             raise BranchBusy(f"a {operation} is in progress", hint="Finish or abort it, then land again.")
 
     def commit(self, tree: Oid, message: str) -> Oid:
-        """Commit this tree, or what hooks make of it. If it raises, the caller rolls back."""
+        """Commit this tree. The user's hooks may change it. If this raises, the caller must roll back."""
         if self.is_new and not self._is_created:
             assert self.start is not None
             self._repository.refs.update(self.ref, self.start, None, "chorus: branch created for a landing")
@@ -112,7 +112,7 @@ class UserBranch:
         author = commit.author
         who = {"GIT_AUTHOR_NAME": author.name, "GIT_AUTHOR_EMAIL": author.email}
         when = {"GIT_AUTHOR_DATE": f"@{author.seconds} {author.zone}"}
-        # By itself, `git commit-tree` does not sign.
+        # `git commit-tree` ignores `commit.gpgSign`: it signs only with `-S`.
         signing = self._git.attempt("config", "--type=bool", "commit.gpgSign").stdout.strip() == b"true"
         sign = ("-S",) if signing else ()
         done = self._git.attempt("commit-tree", *sign, "-p", parent, "-F", str(text), tree, extra=who | when)
@@ -121,7 +121,7 @@ class UserBranch:
         return Oid(done.stdout.decode().strip())
 
     def move(self, tip: Oid, reason: str) -> None:
-        """Move the branch from its start to `tip`, a commit that was made without moving it."""
+        """Move the branch from its start to `tip`, a commit that was made without moving the branch."""
         self._repository.refs.update(self.ref, tip, self.start, reason)
         self.tip = tip
 
@@ -135,7 +135,10 @@ class UserBranch:
             raise CommitRefused(f"the commit was refused; nothing was changed\n{output}")
 
     def roll_back(self) -> None:
-        """Move the branch back to its start, unless another process moved it."""
+        """Move the branch back to its start, and restore COMMIT_EDITMSG. A new branch is deleted.
+
+        Raises RefMoved if another process has moved the branch.
+        """
         refs = self._repository.refs
         if self.tip is not None and (self.tip != self.start or self._is_created):
             reason = "chorus: landing rolled back"
@@ -155,7 +158,11 @@ class UserBranch:
         copy_to_user_store(self._repository, store, self.start, tip)
 
     def _prepare(self, tree: Oid) -> None:
-        """Fill the index with this tree, keeping what the user's index knows of the files on disk."""
+        """Read this tree into the temporary index.
+
+        For a checked-out branch, the temporary index is first copied from the user's, which has the `stat`
+        data of the files.
+        """
         index = self._scratch / "index"
         own = self._repository.git_dir / "index"
         if self.is_checked_out:
@@ -170,7 +177,10 @@ class UserBranch:
             self._repository.private_git.run(*read, tree, extra=self._variables)
 
     def _make_git_dir(self, commit: Oid | None = None) -> dict[str, str]:
-        """Create a git directory whose HEAD is the branch, or a commit; everything else is the user's."""
+        """Create a git directory with its own HEAD, the branch or `commit`. All else is the user's.
+
+        Returns the variables that make git use this directory.
+        """
         directory = self._scratch / ("amend" if commit else "git")
         directory.mkdir()
         (directory / "HEAD").write_text(f"{commit or f'ref: {self.ref}'}\n")
@@ -179,7 +189,10 @@ class UserBranch:
 
 
 def copy_to_user_store(repository: Repository, store: ObjectStore, start: Oid | None, tip: Oid) -> None:
-    """Copy the objects of new commits into the user's object directory, so the branch needs no other."""
+    """Copy the objects of the commits after `start` up to `tip` into the user's object directory.
+
+    The branch then needs no objects of the side store.
+    """
     since = [f"^{start}"] if start else []
     listed = repository.git.run("rev-list", "--objects", "--no-object-names", tip, *since)
     # Searching for deltas takes most of the time, and the user's next gc does it anyway.

@@ -1,7 +1,7 @@
 """Read and update entries of the user's index, through git.
 
 Flags of an entry (`--assume-unchanged`, and `--skip-worktree`, which a sparse checkout sets) are kept. No
-other entry is touched. If another git process holds the index lock, it is waited for briefly.
+other entry is touched. If another git process holds the index lock, Chorus waits briefly.
 """
 
 import os
@@ -17,7 +17,7 @@ from chorus.store.repository import Repository
 from chorus.store.worktree.file_state import Stamp, stamp_of
 from chorus.store.worktree.index_file import IndexEntry, make_index_entry, parse_index
 
-# git compares every entry with every path it is given: beyond this many, all entries are read and filtered.
+# With more paths than this, all entries are listed and filtered here: git would compare each with every path.
 MAX_PATH_ARGUMENTS = 100
 # An editor that refreshes its view of the work tree holds the lock for some 10 ms at a time.
 LOCK_TIMEOUT_SECONDS = 2.0
@@ -37,10 +37,10 @@ class IndexLocked(ChorusError):
 
 
 class StagedEntry(NamedTuple):
-    """What the index has at a path. A conflict counts as an entry that no tree has."""
+    """The index entry of a path. For a conflict, `entry` has mode 0, which no entry of a tree has."""
 
     entry: TreeEntry | None = None
-    flags: tuple[str, ...] = ()  # options of `git update-index` that set them again
+    flags: tuple[str, ...] = ()  # as options of `git update-index`
 
 
 def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPath, StagedEntry]:
@@ -59,10 +59,10 @@ def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPa
 
 
 def knows_as_is(repository: Repository, paths: Iterable[RepoPath]) -> bool:
-    """Whether the index has the current `stat` data of all these files: git wrote them last.
+    """True if the index has the current `stat` data of all these files.
 
-    This is also true after `git status`, which updates the data of a file if its content is again that in the
-    index. False if the index is large or of another version.
+    Then git wrote the files last, or `git status` found the content of the index in them and updated their
+    `stat` data. False if the index is large or of a version that is not supported.
     """
     file = repository.git_dir / "index"
     try:
@@ -119,13 +119,13 @@ def _update(repository: Repository, *options: str, names: Iterable[str]) -> None
 
 
 def _flags(tag: str) -> tuple[str, ...]:
-    """Flags by the tag of `git ls-files -v`: `S` for skip-worktree, lower case for assume-unchanged."""
+    """Parse the tag of `git ls-files -v`: `S` means skip-worktree, lower case means assume-unchanged."""
     skipped = ("--skip-worktree",) if tag.upper() == SKIPPED else ()
     return (*skipped, "--assume-unchanged") if tag.islower() else skipped
 
 
 def _intended_to_add(repository: Repository, found: Mapping[RepoPath, StagedEntry]) -> Collection[RepoPath]:
-    """Entries of files that are only intended to be added (`git add -N`); these have no content."""
+    """The paths that are only intended to be added (`git add -N`): their entries have no content."""
     empty = [path for path, staged in found.items() if staged.entry and staged.entry.oid == EMPTY_BLOB]
     if not empty:
         return ()

@@ -1,4 +1,4 @@
-"""The program that shows a notification on the user's desktop, where there is one."""
+"""The command that shows a notification on the user's desktop, if there is a desktop."""
 
 from chorus.system.this_system import IS_LINUX
 

@@ -31,7 +31,7 @@ class EmptyMessage(NotFound):
 
 
 def editor_command(environment: Mapping[str, str], path: Path, line: int) -> list[str]:
-    """Return the command that opens `path`, at `line` where the editor is known to take one."""
+    """Return the command that opens `path`, at `line` if the editor is known to accept a line."""
     command = shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "vi") or ["vi"]
     at = [f"+{line}"] if Path(command[0]).name in LINE_EDITORS else []
     return [*command, *at, str(path)]
@@ -56,7 +56,7 @@ def edit_messages(commits: Sequence[LandedCommitJson], onto: str, directory: Pat
 
 
 def edit_text(text: str, comments: Sequence[str], directory: Path) -> str:
-    """Return the text as the editor leaves it, without comments."""
+    """Open the text in the user's editor. Return it as the user saves it, without comments."""
     path = directory / FILE_NAME
     footer = _git(directory, "stripspace", "--comment-lines", stdin="\n".join(comments))
     path.write_text(f"{text}\n\n{footer}", encoding="utf-8")

@@ -1,15 +1,15 @@
 """Make text from files, commands and models harmless in a terminal.
 
-Escape sequences, bidirectional overrides and characters that print as nothing are replaced, never passed on.
+Escape sequences, bidirectional overrides and invisible characters are replaced, never passed on.
 `chorus log` loads this module, so it imports nothing at the top.
 """
 
-# Far wider than any terminal, and short enough that a line of a megabyte costs nothing to draw.
+# Far wider than any terminal, but so short that even a line of a megabyte is drawn at once.
 MAX_LINE_CHARACTERS = 2000
 TAB_WIDTH = 4
-# More marks on one letter than any writing system stacks: further ones draw over the lines around them.
+# No writing system stacks more marks on one letter. Further marks would draw over the lines around them.
 MAX_COMBINING_MARKS = 3
-# More than any text that is not made to fill memory uses.
+# Only a text made to fill the memory has more different characters than this.
 MAX_CACHED_CHARACTERS = 20_000
 # Characters that print as nothing although they count as letters, marks or symbols.
 _INVISIBLE = (
@@ -19,7 +19,10 @@ _INVISIBLE = (
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Replace each character that acts, hides or draws over others with U+FFFD, except those in `keep`."""
+    """Replace harmful characters with U+FFFD, except those in `keep`.
+
+    Harmful characters control the terminal, are invisible, or draw over other characters.
+    """
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -29,7 +32,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def sanitize(text: str, *, limit: int = MAX_LINE_CHARACTERS) -> str:
-    """Return `text` as one line that shows what would act or hide: `␛` for escape, `<U+202E>`, `\\xff`.
+    """Return `text` as one line with a symbol for each harmful character: `␛`, `<U+202E>`, `\\xff`.
 
     Characters beyond `limit` are left out and counted at the end of the line.
     """
@@ -62,7 +65,7 @@ def _make_visible(text: str) -> str:
 
 
 def _symbols(text: str) -> list[str]:
-    """How each character is shown: as itself, or by a symbol if it acts, hides or draws over others."""
+    """Return how each character is shown: as itself, or by a symbol if it is harmful."""
     shown = list(map(_SYMBOLS.__getitem__, text))
     if _SYMBOLS.marks.isdisjoint(text):
         return shown
@@ -75,11 +78,11 @@ def _symbols(text: str) -> list[str]:
 
 
 class _Symbols(dict[str, str]):
-    """How each character is shown, filled on demand: a lookup takes a tenth of the time of working it out."""
+    """The symbol of each character, filled on demand: a lookup takes a tenth of the time of `_symbol`."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.marks: set[str] = set()  # the combining ones among them
+        self.marks: set[str] = set()  # the combining characters seen so far
 
     def __missing__(self, char: str) -> str:
         from unicodedata import category  # noqa: PLC0415  a library of a megabyte that ASCII does not need
@@ -103,8 +106,8 @@ def _symbol(char: str) -> str:
         return "␡"
     if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"  # a byte of a name that is not UTF-8
-    # Unprintable are controls, format characters, surrogates, private and unassigned code points, and every
-    # separator but the blank.
+    # `isprintable` is False for controls, format characters, surrogates, private and unassigned code points,
+    # and every separator except the blank.
     if not char.isprintable() or any(code in block for block in _INVISIBLE):
         return f"<U+{code:04X}>"
     return char

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence, Sized
 from itertools import groupby
 
-# More than any text that is not made to fill memory uses.
+# Only a text made to fill the memory has more different characters than this.
 MAX_CACHED_CHARACTERS = 20_000
 # Vowels and finals of conjoining Hangul, and skin tones of emoji: drawn with the character before them.
 _JOINED = (range(0x1160, 0x1200), range(0xD7B0, 0xD800), range(0x1F3FB, 0x1F400))
@@ -46,7 +46,7 @@ def cut(text: str, width: int) -> str:
 
 
 def cut_start(text: str, width: int) -> str:
-    """Shorten `text` to `width` cells: cut its start, with an ellipsis. The end of a path says more."""
+    """Shorten `text` to `width` cells: cut its start, with an ellipsis. The end of a path matters more."""
     if cell_width(text) <= width:
         return text
     kept = _count_fitting(text[::-1], width - 1)
@@ -54,7 +54,7 @@ def cut_start(text: str, width: int) -> str:
 
 
 def first_cells(text: str, width: int) -> str:
-    """The characters of `text` in its first `width` cells."""
+    """Return the characters of `text` in its first `width` cells."""
     return text if cell_width(text) <= width else text[: _count_fitting(text, width)]
 
 
@@ -64,7 +64,7 @@ def wrap(text: str, width: int) -> list[str]:
     while cell_width(text) > width > 1:
         end = _count_fitting(text, width)
         after_blank = text.rfind(" ", 0, end) + 1
-        # A blank in the first half would leave a ragged line: the word is broken instead.
+        # Breaking at a blank in the first half would leave a short line: the word is broken instead.
         end = after_blank if after_blank > end // 2 else end
         lines.append(text[:end])
         text = text[end:]
@@ -72,7 +72,7 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def count_of(things: Sized | int, word: str) -> str:
-    """Return `1 commit`, `2 commits`."""
+    """Return a count with its noun: `1 commit`, or `2 commits`."""
     count = things if isinstance(things, int) else len(things)
     return f"{count:,} {word}" + ("" if count == 1 else "s")
 
@@ -83,9 +83,9 @@ def list_of(things: Sequence[object], word: str) -> str:
 
 
 def render_ranges(numbers: Iterable[int]) -> str:
-    """Return `3, 5`, and three or more in a row as `7–40`."""
+    """Return the numbers as text: `3, 5`, and three or more consecutive numbers as `7–40`."""
     parts: list[str] = []
-    # Numbers in a row have the same distance to their places.
+    # Consecutive numbers have the same difference from their indexes.
     for _, numbered in groupby(enumerate(sorted(numbers)), lambda item: item[1] - item[0]):
         row = [number for _, number in numbered]
         parts += [f"{row[0]}–{row[-1]}"] if len(row) > 2 else map(str, row)
@@ -93,7 +93,7 @@ def render_ranges(numbers: Iterable[int]) -> str:
 
 
 def _count_fitting(text: str, width: int) -> int:
-    """Return how many characters of `text`, which is wider, fit into `width` cells."""
+    """Return how many characters of `text` fit into `width` cells. The text must be wider than that."""
     if text.isascii():
         return max(width, 0)
     count, used = 0, _WIDTHS[text[0]]

@@ -23,7 +23,10 @@ class UnsafeDirectory(ChorusError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Equal to every address of the same server: tmux names its socket without links, a user may not."""
+    """The socket of a tmux server. Paths to the same socket are equal, whether or not they contain links.
+
+    tmux gives the path of its socket without symbolic links, but a user may name it with links.
+    """
 
     socket: Path = field(compare=False)
     _real: str = field(init=False, repr=False)
@@ -46,7 +49,7 @@ def select_address(environment: Mapping[str, str], *, name: str | None, path: st
 
 
 def list_addresses(environment: Mapping[str, str]) -> list[Address]:
-    """Every server of this user that accepts connections. Sockets of dead servers are left out."""
+    """The addresses of this user's servers that accept connections. Sockets of dead servers are left out."""
     directory = _directory(environment)
     sockets = sorted(directory.iterdir()) if directory.is_dir() else []
     return [address for address in map(Address, sockets) if accepts_connections(address)]
@@ -63,7 +66,7 @@ def accepts_connections(address: Address) -> bool:
 
 
 def make_directory(address: Address) -> None:
-    """Create the directory of this user's sockets: tmux does so for -L, but not for -S."""
+    """Create the directory of this user's sockets, if `address` is in it. tmux does this only for -L."""
     directory = address.socket.parent
     if directory.name != _own_name():
         return

@@ -24,7 +24,7 @@ from chorus.tmux.silent_servers import note_reply, note_timeout, raise_if_silent
 
 # tmux replies within a millisecond; a stopped server never does.
 REPLY_TIMEOUT_SECONDS = 2.0
-# A pane that prints faster than we read is paused after this, for this client only.
+# If this client falls this far behind a pane's output, tmux pauses the output, for this client only.
 PAUSE_AFTER_SECONDS = 1
 # Older events are dropped: each only means "look again".
 MAX_EVENTS = 1000
@@ -76,7 +76,7 @@ class ControlConnection:
         return self._output
 
     def run(self, *commands: Sequence[str]) -> list[str]:
-        """Run the commands as one, and return the lines they print."""
+        """Run the commands as one line, and return the lines they print."""
         raise_if_silent(self.address)
         token = f"{self._prefix}{self._calls}"
         self._calls += 1
@@ -90,7 +90,10 @@ class ControlConnection:
         return lines
 
     def events(self) -> list[ControlEvent]:
-        """Events since the last call, without waiting. Raises ServerGone when the server has ended."""
+        """Return the events since the last call, without waiting.
+
+        Raises ServerGone if the server has ended, or ConnectionLost if only the connection has.
+        """
         self._read()
         taken = list(self._events)
         self._events.clear()
@@ -102,7 +105,7 @@ class ControlConnection:
         return taken
 
     def wait(self, seconds: float) -> bool:
-        """Wait until there may be events; False after `seconds`."""
+        """Wait until there may be events. Return False if there are none after `seconds`."""
         return bool(self._events) or self._readable(seconds)
 
     def close(self) -> None:
@@ -122,7 +125,7 @@ class ControlConnection:
             raise self._loss() from None
 
     def _expect_attached(self) -> None:
-        """Wait for the reply to attaching. Commands sent before it could run although attaching fails."""
+        """Wait until this client is attached. An earlier command could run even if attaching fails."""
         block = self._next_block(time.monotonic() + REPLY_TIMEOUT_SECONDS)
         if block is None:
             raise self._loss()
@@ -154,7 +157,7 @@ class ControlConnection:
         return self._blocks.popleft()
 
     def _loss(self) -> ChorusError:
-        """Why the connection was lost: the server ended, or only this client (session closed, detached)."""
+        """The error to raise: the server has ended, or only this client has (session closed, detached)."""
         if accepts_connections(self.address):
             return ConnectionLost(f"tmux at {self.address.socket} ended the connection")
         return ServerGone(str(self.address.socket))

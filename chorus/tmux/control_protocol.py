@@ -1,6 +1,6 @@
 """Parse the text of control mode: replies to commands, and events.
 
-Feed bytes cut anywhere, get blocks and events in order. No I/O.
+The parser takes bytes in pieces of any size, and returns blocks and events in order. It does no I/O.
 """
 
 import re
@@ -20,7 +20,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ControlEvent:
-    """An event: `output`, `exit`, `window-close`, …, with the rest of its line."""
+    """An event, such as `output`, `exit` or `window-close`, with the rest of its line."""
 
     kind: str
     rest: bytes
@@ -44,7 +44,7 @@ class BlockParser:
     def _take(self, line: bytes) -> Block | ControlEvent | None:
         if self._open is None:
             return self._take_outside(line)
-        # With its numbers, the end of a block differs from any text of a pane.
+        # The numbers distinguish the end of a block from a similar line that a pane shows.
         if line in (b"%end " + self._open, b"%error " + self._open):
             block = Block(line.startswith(b"%error"), tuple(self._lines))
             self._open, self._lines = None, []

@@ -20,7 +20,7 @@ class TmuxNotInstalled(ChorusError):
 
 
 class TmuxRefused(ChorusError):
-    """Any other error of tmux."""
+    """tmux reported an error that has no class of its own."""
 
     hint = "Check the pane, then try again."
 
@@ -66,7 +66,7 @@ class PaneGone(NotFound):
 
 
 class PaneChanged(ChorusError):
-    """The pane is not the one that was read before. No key was sent."""
+    """The pane, its program or its mode is not as it was read before. No key was sent."""
 
     exit_code = ExitCode.REFUSED
     hint = "Check the pane, then attach to it again."

@@ -1,9 +1,9 @@
-"""Send a key to a pane, only if the pane is still the one that was read and still shows the same.
+"""Send a key to a pane, only if the pane is still the one that was read and still shows the same text.
 
 The check and the key are one command inside tmux, so nothing can change between them. A program may draw
-other things right of its dialog: rows are compared from the left edge to the column the caller names, and the
-rest of each row is ignored. A key is a single character or one of the named ones; never a name that tmux
-would expand, and never an Enter that the caller did not pass.
+other things right of its dialog. So rows are compared from the left edge to the column that the caller names,
+and the rest of each row is ignored. A key is a single character or one of NAMED_KEYS. No other key name of
+tmux is sent, and no Enter that the caller did not pass.
 """
 
 import re
@@ -21,19 +21,22 @@ NAMED_KEYS = frozenset({"Enter", "Escape", "Tab", "BTab", "Up", "Down", "Left", 
 _SENT = "chorus-sent"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _NOT_LITERAL = re.compile(r"[^A-Za-z0-9_./ -]")
-# tmux takes no longer command than 16 KiB.
+# tmux takes commands of up to 16 KiB.
 _MAX_CONDITION_LENGTH = 12_000
 
 
 @dataclass(frozen=True, slots=True)
 class ShownRows:
-    """Rows of a screen, top to bottom, as captured. `columns`: how many cells of each count; None: all."""
+    """Rows of a screen, top to bottom. `columns`: compare only this many cells of each row; None: all."""
 
     rows: tuple[str, ...]
     columns: int | None = None
 
     def patterns(self) -> list[str]:
-        """A regular expression for each row that has letters or digits, for as many of the last as fit."""
+        """A regular expression for each row that has letters or digits, from the last row upward.
+
+        If not all of them fit into a command, the upper rows are left out.
+        """
         patterns: list[str] = []
         length = 0
         for row in reversed(self.rows):
@@ -70,7 +73,7 @@ def press(
 def type_text(
     tmux: Tmux, pane: PaneState, text: str, *, showing: Sequence[str] = (), rows: ShownRows = NO_ROWS
 ) -> None:
-    """Type text literally, without Enter, under the same check."""
+    """Type text literally, without Enter, after the same check as `press`."""
     if not text or not text.isprintable():
         raise UsageError(f"not a line of text: {text!r}")
     _send(tmux, pane, ["send-keys", "-t", pane.id, "-l", "--", text], showing, rows)
@@ -94,7 +97,7 @@ def _send(tmux: Tmux, pane: PaneState, command: list[str], showing: Sequence[str
 
 
 def _condition(pane: PaneState, showing: Sequence[str], rows: ShownRows) -> str:
-    """A tmux format: same server, program, command and size, alive, not in copy mode, these texts."""
+    """A tmux format: true if the pane is still as in `pane`, is alive, takes keys and shows the texts."""
     identity = pane.identity
     equal = {
         "pid": str(identity.server_pid),
@@ -112,14 +115,14 @@ def _condition(pane: PaneState, showing: Sequence[str], rows: ShownRows) -> str:
     if _SAFE_NAME.fullmatch(pane.command):
         equal["pane_current_command"] = pane.command
     tests = [f"#{{==:#{{{name}}},{value}}}" for name, value in equal.items()]
-    # In texts, such characters are replaced by a wildcard for one character.
+    # In texts, characters that tmux's formats interpret are replaced by a wildcard for one character.
     tests += [f"#{{C:{_NOT_LITERAL.sub('?', text.strip())}}}" for text in showing]
     tests += [f"#{{C/r:{pattern}}}" for pattern in rows.patterns()]
     return _all_of(tests)
 
 
 def _all_of(tests: list[str]) -> str:
-    """One format for all tests. tmux follows formats to a depth of 100, so they are not in one chain."""
+    """Join all tests into one format. They form a tree, because tmux limits the depth of a format to 100."""
     if len(tests) == 1:
         return tests[0]
     half = len(tests) // 2

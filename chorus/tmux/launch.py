@@ -1,7 +1,8 @@
-"""Run a program in a new pane: in a new session or window, or right of or below a pane, by the window's size.
+"""Run a program in a new pane: in a new session, in a new window, or in a side pane next to another pane.
 
-A side pane is marked with a tmux option, so that it is found again whatever runs in it; panes without the
-mark are never closed. The user's focus does not change.
+A side pane is right of the other pane, or below it if that pane is narrow. It gets a tmux option by which it
+is found again, whatever runs in it. Panes without this option are never closed. The user's focus does not
+change.
 """
 
 import os
@@ -24,17 +25,17 @@ DETACHED_SIZE = (200, 50)
 SIDE_PANE_OPTION = "@chorus_panel"
 # The session keeps the larger part.
 SIDE_PANE_SHARE = "40%"
-# In a narrower pane, code would be hard to read in both of two columns: the side pane goes below it.
+# If a pane is narrower, code would be hard to read in two columns, so the side pane is opened below the pane.
 MIN_BESIDE_WIDTH = 120
-# With fewer rows, such as those of a terminal of 80 × 24, neither of two panes could be used. A terminal of
-# 30 rows has one less for panes: the status line takes it.
+# With fewer rows, as in a terminal of 80 x 24, a pane cannot be split into two panes that are of use. In a
+# terminal of 30 rows, a pane has at most 29, because the status line takes one.
 MIN_BELOW_HEIGHT = 28
 WINDOW_NAME = "chorus"
 # A server ends within milliseconds of its last pane; a busy machine takes longer.
 END_TIMEOUT_SECONDS = 2.0
 # Long enough to be read.
 MESSAGE_MILLISECONDS = 8000
-# tmux gives these a meaning of their own where a session is named.
+# Characters that tmux may interpret in the name of a session.
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
@@ -59,9 +60,9 @@ def open_pane(
 ) -> PaneId:
     """Run the command (a list of arguments, no shell) in a new pane. The user's focus does not change.
 
-    `beside`: the pane whose session gets the window, or whose window is split; `below`: split into an
-    upper and a lower part. A server is started for a new session if there is none. `size`: of that session;
-    `window`: the name of its first window.
+    `name`: the name of the new session or window. `beside`: the pane to split, or the pane whose session gets
+    the new window. `below`: split into an upper and a lower part. For a new session, `size` is its size and
+    `window` the name of its first window; a server is started if there is none.
     """
     options = ["-d", "-P", "-F", "#{pane_id}", "-c", str(cwd).replace("#", "##")]
     if placement is PanePlacement.SESSION:
@@ -88,7 +89,7 @@ def open_pane(
 
 
 def _start_session(tmux: Tmux, new_session: Sequence[str]) -> list[str]:
-    """Run `new-session`, again if the server was just ending because its last pane had closed."""
+    """Run `new-session`. Try again if the server is just ending because its last pane has closed."""
     deadline = time.monotonic() + END_TIMEOUT_SECONDS
     while True:
         try:
@@ -100,7 +101,7 @@ def _start_session(tmux: Tmux, new_session: Sequence[str]) -> list[str]:
 
 
 def attach_command(address: Address, target: str) -> list[str]:
-    """The command that shows a session in this terminal. `target`: its name, or a pane of it."""
+    """The command that shows a session in this terminal. `target`: the name of the session, or its pane."""
     return ["tmux", "-S", os.fspath(address.socket), "attach-session", "-t", target]
 
 
@@ -149,9 +150,9 @@ def open_side_pane(
 def show_side_pane(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str]
 ) -> str | None:
-    """Run the command right of or below `pane`, or in a window of its own if there is no room for both.
+    """Run the command in a side pane of `pane`, or in a window of its own if there is no room for both.
 
-    Nothing is opened if there is a side pane already. Returns why it failed, or None.
+    Nothing is opened if there is a side pane already. Returns the error message if it fails, otherwise None.
     """
     try:
         if find_side_panes(tmux, pane):
@@ -168,7 +169,10 @@ def show_side_pane(
 def open_side_window(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str]
 ) -> None:
-    """Run the command in a new window of the session of `pane`, unless it has one. Tells the user which."""
+    """Run the command in a new window of the session of `pane`, and show the user the window's number.
+
+    Does nothing if the session already has such a window.
+    """
     listed = tmux.run(["list-panes", "-s", "-t", pane, "-F", f"#{{{SIDE_PANE_OPTION}}} #{{window_name}}"])
     if f"1 {WINDOW_NAME}" in listed:
         return

@@ -1,7 +1,7 @@
 """The state of a pane, its identity, its screen and its history.
 
-All fields are read with one format string in one command, over a control connection or by a process.
-libtmux's pane objects would start a process for each.
+All fields are read with one format string in one command, over a control connection or by one process.
+libtmux's pane objects would start more processes.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from chorus.model.ids import PaneId
 from chorus.tmux.tmux_server import Tmux
 
-# A character that is in no number and no id. Free texts come last, so one that contains it harms no other.
+# A character that is in no number and no id. Texts that may contain it come last, so numbers and ids are
+# always read correctly.
 _SEPARATOR = "␞"
 _NUMBERS = (
     "pid", "start_time", "pane_pid", "pane_dead", "pane_in_mode", "scroll_position",
@@ -30,7 +31,7 @@ FORMAT = _SEPARATOR.join(f"#{{{name}}}" for name in _NUMBERS + _TEXTS)
 
 @dataclass(frozen=True, slots=True)
 class PaneIdentity:
-    """What identifies a pane: its server process, its id, and the program started in it.
+    """The identity of a pane: its server process, its id, and the process of the program started in it.
 
     A new server counts panes from %0 again; `respawn-pane` keeps the id and changes the program.
     """
@@ -53,7 +54,7 @@ class PaneState:
     width: int
     height: int
     dead: bool
-    in_mode: bool  # copy mode, choose-tree, …: keys go there, not to the program
+    in_mode: bool  # copy mode, choose-tree or the like: keys go there, not to the program
     scrolled: int  # rows scrolled back in copy mode
     history_size: int
     history_limit: int
@@ -128,13 +129,13 @@ def read_screen(tmux: Tmux, pane: PaneId, *, styled: bool = False) -> Screen:
     style = ["-e"] if styled else []
     lines = tmux.run(pane_state_command(pane), ["capture-pane", "-p", *style, "-t", pane])
     state = parse_pane(lines[0])
-    # `TmuxServer` loses the empty rows at the end.
+    # `TmuxServer` drops the empty rows at the end.
     rows = (lines[1:] + [""] * state.height)[: state.height]
     return Screen(state, tuple(rows))
 
 
 def read_history(tmux: Tmux, pane: PaneId) -> str:
-    """Everything tmux still keeps of the output. Wrapped rows are joined, blanks kept.
+    """All output of the pane that tmux still has. Wrapped rows are joined, and blanks are kept.
 
     While the alternate screen is on, the rows of the normal screen are missing.
     """

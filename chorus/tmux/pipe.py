@@ -1,7 +1,7 @@
 """Read everything a pane prints, byte for byte, through a pipe.
 
-tmux has one pipe per pane, and the last to open one wins. So the pipe is opened only if there is none,
-checked in the same command, and closed only while it is still ours.
+tmux has one pipe per pane, and a new pipe replaces the old one. So Chorus opens a pipe only if the pane has
+none, which the same command checks, and closes only its own pipe.
 """
 
 import os
@@ -48,9 +48,10 @@ class PanePipe:
         return first + chunk
 
     def close(self, tmux: Tmux) -> None:
-        """Close the pipe, but not one that replaced it.
+        """Close the pipe, unless another program's pipe has replaced it.
 
-        Ending only the program behind it would leave tmux with a dead pipe until the pane prints again.
+        tmux is told to close it. If only the program that tmux writes to ended, tmux would have a dead pipe
+        until the pane prints again.
         """
         while not self.ended and self.read():
             pass
@@ -60,9 +61,9 @@ class PanePipe:
                 same = f"#{{==:#{{pid}},{self.server_pid}}}"
                 tmux.run(["if-shell", "-F", "-t", self.pane, same, f"pipe-pane -t {self.pane}"])
         except (PaneGone, ServerGone):
-            pass  # and the pipe with it
+            pass  # the pipe is gone too
         except ServerTimeout:
-            pass  # tmux closes the pipe when the pane prints again: nobody reads it any more
+            pass  # tmux closes the pipe when the pane prints again, because nothing reads it any more
         os.close(self._descriptor)
         self._fifo.unlink(missing_ok=True)
 
@@ -70,8 +71,8 @@ class PanePipe:
 def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
     """Pipe the pane into `fifo`, which is created. Raises PipeTaken if another program pipes the pane.
 
-    What was printed before is read in the same command, so that nothing is missed or repeated. A pipe that a
-    killed watcher left at `fifo` is used again; then `before` may repeat some of what follows.
+    Earlier output is read in the same command, so that nothing is missed or repeated. If a killed watcher
+    left an open pipe at `fifo`, it is used again. Then some output may be in `before` and also be read later.
     """
     left = _reopen(fifo)
     server_pid = tmux.run(["display-message", "-p", "#{pid}"])[0]
@@ -94,7 +95,10 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
 
 
 def _reopen(fifo: Path) -> tuple[int, bytes] | None:
-    """Open a fifo whose writer is alive; return it with the byte read to find out. Otherwise remove it."""
+    """Open a fifo that still has a writer. If it has none, remove the fifo and return None.
+
+    Also returns the byte that was read to find out, if there was one.
+    """
     if not fifo.exists():
         return None
     descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
@@ -110,13 +114,13 @@ def _reopen(fifo: Path) -> tuple[int, bytes] | None:
 
 
 def _render_writer(fifo: Path) -> str:
-    """The program that tmux writes to. It creates a file once it is connected."""
+    """The shell command that tmux writes to. It creates a file once it has opened the fifo."""
     path, connected = shlex.quote(str(fifo)), shlex.quote(str(_connected_file(fifo)))
     return escape_format(f"exec > {path}; echo > {connected}; exec cat")
 
 
 def _wait_for_writer(fifo: Path) -> None:
-    """Wait for the writer: before that, an empty read would look like the end."""
+    """Wait until the writer has opened the fifo. Until then, a read would report the end of the pipe."""
     connected, deadline = _connected_file(fifo), time.monotonic() + _START_TIMEOUT_SECONDS
     while not connected.exists():
         if time.monotonic() > deadline:

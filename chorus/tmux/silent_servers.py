@@ -16,7 +16,7 @@ _silent: dict[Address, float] = {}
 
 
 def raise_if_silent(address: Address) -> None:
-    """Raise ServerTimeout if the server did not reply when it was asked last, a short time ago."""
+    """Raise ServerTimeout if a call to the server timed out less than RETRY_SECONDS ago."""
     if _silent.get(address, 0.0) > time.monotonic():
         raise ServerTimeout(str(address.socket))
 

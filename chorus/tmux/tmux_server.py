@@ -1,8 +1,8 @@
 """Run tmux commands, one process per call, through libtmux. About 2 ms per call.
 
-libtmux's Session and Pane objects are not used: they start up to nine processes where one or two do
-(splitting and closing a pane took 3.6 times as long), pass a program to a shell as one string, and list
-nothing on any failure.
+libtmux's Session and Pane objects are not used. They start up to nine processes where one or two are enough
+(splitting and closing a pane took 3.6 times as long), pass a program to a shell as one string, and return
+empty lists on any failure.
 """
 
 import re
@@ -27,7 +27,7 @@ MIN_VERSION = (3, 2)
 
 
 class Tmux(Protocol):
-    """Runs commands on a server. Several in one call run without those of other clients in between."""
+    """Runs commands on a server. No command of another client runs between the commands of one call."""
 
     @property
     def address(self) -> Address: ...
@@ -88,7 +88,7 @@ class _LimitedCommand(tmux_cmd):
 class _LimitedProcess:
     """The part of a process that libtmux uses, with a time limit.
 
-    Raises subprocess.TimeoutExpired after it has ended the process.
+    At the limit, the process is killed and subprocess.TimeoutExpired is raised.
     """
 
     started: subprocess.Popen[str]
@@ -121,6 +121,6 @@ def read_version() -> str:
 
 
 def is_supported(version: str) -> bool:
-    """Whether Chorus supports this version. One without a number is built from the newest source."""
+    """True if Chorus supports this version. A version without a number is built from the newest source."""
     numbers = re.search(r"(\d+)\.(\d+)", version)
     return numbers is None or (int(numbers[1]), int(numbers[2])) >= MIN_VERSION

@@ -13,7 +13,7 @@ from chorus.system.files.private_files import make_private
 from chorus.watcher.claim import acquire_lock, listen
 from chorus.wire.home import Home
 
-# This watcher takes over from one that could not write to the disk.
+# The argument of a watcher that takes over from one that could not write to the disk.
 AGAIN = "again"
 
 
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
         again = run(home, listen(home), successor=AGAIN in arguments)
         lock.write(b"")
     if again:
-        # A new process: nothing of this one's state is kept.
+        # Replace this process with a new one, so that none of its state is kept.
         command_line = [word for word in sys.orig_argv if word != AGAIN]
         os.execv(sys.executable, [*command_line, AGAIN])  # noqa: S606  no shell is wanted
     return 0

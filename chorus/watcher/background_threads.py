@@ -1,7 +1,7 @@
-"""Run blocking work in threads. They never delay the watcher's exit.
+"""Run blocking work in threads that never delay the watcher's exit.
 
-`asyncio.to_thread` would: its threads are joined at exit, however long their work takes. The work done here
-may be cut off anywhere, as by a kill.
+`asyncio.to_thread` would delay it: its threads are joined at exit, however long their work takes. Work in
+these threads must survive being cut off at any point, as by a kill.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ async def run_in_thread(
     ended: asyncio.Future[Result] = loop.create_future()
 
     def settle(result: Callable[[], None]) -> None:
-        if not ended.done():  # cancelled
+        if not ended.done():  # done: the caller was cancelled
             result()
 
     def report(result: Callable[[], None]) -> None:

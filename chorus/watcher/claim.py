@@ -1,7 +1,7 @@
 """Claim a repository: take the watcher's lock, and listen before the rest of the watcher is loaded.
 
-A client that connects while the watcher loads is not refused; it is answered once loading is done. Imported
-first, so this module itself imports little.
+A program that connects while the watcher loads is not refused: its requests are answered once loading is
+done. This module is imported first, so it imports little itself.
 """
 
 import os
@@ -15,12 +15,12 @@ from chorus.wire.home import Home
 # A command's `is_locked` holds the lock for an instant; another watcher holds it for good.
 LOCK_TRIES = 20
 LOCK_PAUSE_SECONDS = 0.01
-# Connections that wait while the watcher loads: more than there are clients, panels and commands.
+# How many connections may wait while the watcher loads: more than there are clients, panels and commands.
 BACKLOG = 100
 
 
 def acquire_lock(home: Home) -> FileLock | None:
-    """Return the repository's lock with our process id in it, or None if another watcher holds it."""
+    """Take the repository's lock and write this process's id into it. None if another watcher holds it."""
     lock = FileLock(home.lock)
     for _ in range(LOCK_TRIES):
         if lock.try_acquire():
@@ -34,7 +34,7 @@ def acquire_lock(home: Home) -> FileLock | None:
 def listen(home: Home) -> socket.socket:
     """Listen on the repository's socket, which only its owner can use.
 
-    The lock is held by now, so an existing socket file is that of a dead watcher.
+    The caller holds the lock, so an existing socket file was left by a dead watcher.
     """
     home.socket.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -27,7 +27,7 @@ Readers = Mapping[str, Recorder]
 
 
 class NotDeliverable(ChorusError):
-    """The session cannot receive notes: it reports through neither hooks nor the mod."""
+    """The session cannot receive notes: it has ended, or reports through neither hooks nor the mod."""
 
     exit_code = ExitCode.REFUSED
     hint = "Add hooks to it with `chorus attach --hooks`; the notes stay drafts until then."
@@ -58,7 +58,7 @@ class NoteDelivery:
         return note_json(recorder, note)
 
     def any(self, readers: Readers) -> bool:
-        """Whether there are notes. Cheaper than reading them, which also locates their lines."""
+        """Return whether any note was ever written. Cheaper than `all`, which also locates each note."""
         return any(note_log(recorder).last_number() for recorder in readers.values())
 
     def all(self, readers: Readers) -> list[NoteJson]:
@@ -73,7 +73,7 @@ class NoteDelivery:
         return found
 
     def mark(self, readers: Readers, numbers: Iterable[int], kind: str) -> list[NoteJson]:
-        """Drop notes, or mark them as addressed."""
+        """Drop notes (`kind` is `drop`), or mark them as addressed."""
         found = {note.n: (recorder, note) for recorder, note in _each(readers)}
         chosen = [found.get(number) or _raise_unknown(number) for number in numbers]
         for recorder, note in chosen:
@@ -115,7 +115,7 @@ class NoteDelivery:
         return {"sent": sorted(note.n for _, note in chosen), "now": now_sent, "queued": queued}
 
     def send_with_message(self, session: SessionId) -> None:
-        """Queue the drafts of a session that the user has just sent a message to: they are sent along."""
+        """Queue a session's drafts, so that it reads them with the message that the user has just sent."""
         if mine := self._drafts_of(session):
             self._queue(session, mine)
             self._changed()

@@ -1,8 +1,9 @@
 """Notices queued for sessions, delivered in the next hook reply.
 
-Each notice is the reply to the next hook of its session whose output reaches the model. It is delivered once
-the hook has printed it; until then it stays queued, also across a restart. A revert that the user undoes
-before its notice is delivered is not mentioned at all. If the queue is empty, hooks do not wait for a reply.
+A notice is sent as the reply to the next hook of its session whose output reaches the model. It stays queued,
+also across a restart, until the hook has printed it. A session with the mod gets its notices through the mod.
+If the user undoes a revert before its notice is delivered, the session is told about neither. If the queue is
+empty, hooks do not wait for a reply.
 """
 
 import json
@@ -20,7 +21,7 @@ from chorus.model.session import Session
 from chorus.review.revert.notice_text import AnyNotice, Notice, RevertNotice, drop_undone, render_notices
 from chorus.watcher.state.files import save_json
 
-# A session that is never resumed leaves its notices behind: the latest ones are kept.
+# A session that is never resumed leaves its notices in the queue. Only the latest notices are kept.
 MAX_NOTICES = 1000
 
 
@@ -38,7 +39,7 @@ class NoticeQueue:
             self._queued = [_parse(value) for value in json.loads(self._path.read_bytes())]
 
     def announce(self) -> None:
-        """Let hooks wait for notices, if there are any. Call it once the spool is open."""
+        """Make hooks wait for a reply while there are notices. Call it once the spool is open."""
         self._spool.expect_answers(bool(self._queued or self._sent))
 
     def add(self, notices: Iterable[AnyNotice], sessions: Iterable[Session]) -> list[SessionId]:
@@ -47,11 +48,12 @@ class NoticeQueue:
         self._queued = drop_undone([*self._queued, *added])[-MAX_NOTICES:]
         self._save()
         waiting = {notice.session for notice in added if notice in self._queued}
-        # A session that has ended gets it when it is resumed; a fork, or the one after `/clear`, never.
+        # A session that has ended gets its notices when it is resumed. Its fork, or the session after
+        # `/clear`, never gets them.
         return [s.id for s in sessions if s.id in waiting and s.state != "gone" and s.is_live]
 
     def withdraw(self, notices: Iterable[RevertNotice]) -> None:
-        """Forget queued notices that these cancel out, and queue nothing."""
+        """Remove the queued notices that the given notices cancel out. Do not queue the given ones."""
         added = list(notices)
         self._queued = [notice for notice in drop_undone([*self._queued, *added]) if notice not in added]
         self._save()
@@ -78,7 +80,7 @@ class NoticeQueue:
         return render_notices(mine) or None
 
     def _confirm(self, event: str, *, printed: bool) -> None:
-        """Drop the notices of a hook that printed its reply; otherwise queue them again."""
+        """Forget the notices sent to a hook if it printed them; otherwise queue them again."""
         sent = self._sent.pop(event, [])
         if not printed:
             self._queued = drop_undone([*sent, *self._queued])

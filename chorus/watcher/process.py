@@ -17,18 +17,18 @@ from chorus.wire.home import Home
 # Three files of 1 MB hold the recent past and never fill a disk.
 MAX_LOG_BYTES = 2**20
 OLD_LOG_FILES = 2
-# How long the end may take. All that is recorded survives a kill at any point, so whatever still runs is cut
-# off. Less than `chorus stop` waits.
+# How long the watcher may take to exit after a stop. Whatever still runs then is cut off: all that is
+# recorded survives a kill at any point. Shorter than `chorus stop` waits.
 END_SECONDS = 10.0
-# How long a thread may keep the interpreter before the loop has its turn: a request is answered in some ten
-# of them, also while a large change is planned.
+# How long a thread may keep the interpreter before the event loop gets its turn. A request is answered within
+# about ten such turns, also while a thread plans a large change.
 SWITCH_SECONDS = 0.001
 
 log = logging.getLogger("chorus.watcher")
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):
-    """A log file that is recreated when it was removed."""
+    """A log file that is recreated if it was removed."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -36,9 +36,9 @@ class _LogFile(logging.handlers.RotatingFileHandler):
         except FileNotFoundError:
             if self.stream is not None:
                 self.stream.close()
-                self.stream = None  # opened with this line
+                self.stream = None  # super().emit() opens it again
         except OSError:
-            pass  # not reachable for now: the open file takes the line
+            pass  # the path cannot be checked now: write to the file that is open
         super().emit(record)
 
     def _open(self) -> TextIOWrapper:
@@ -58,7 +58,7 @@ Serve = Callable[[asyncio.Event], Awaitable[bool]]
 
 
 def run_until_stopped(home: Home, serve: Serve) -> bool:
-    """Run `serve` until its event is set, by a request or a signal. True: run it again."""
+    """Run `serve`, and set the event it gets on a signal. Return True if a new watcher must take over."""
     _remove_old_files(home)
     open_log(home)
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -72,7 +72,7 @@ def run_until_stopped(home: Home, serve: Serve) -> bool:
 
 
 def _remove_old_files(home: Home) -> None:
-    """Remove files named as in earlier versions. An earlier watcher ends when its lock file is gone."""
+    """Remove the files of earlier versions. A watcher of such a version ends when its lock file is gone."""
     for path in (*home.root.glob("agent.*"), home.spool / "agent"):
         path.unlink(missing_ok=True)
 

@@ -1,6 +1,6 @@
-"""Recorders for other threads: those of the event loop must not be used there.
+"""A pool of recorders for threads, which must not use the recorders of the event loop.
 
-Reading a long history takes a while, so a returned recorder is kept for the next request.
+Reading a long history takes a while, so a recorder that is given back is kept for the next request.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 class _Kept(NamedTuple):
     recorder: Recorder
-    place: tuple[int, int]  # the work tree it was opened in; another may be at that path by now
+    place: tuple[int, int]  # identifies its work tree: another one may be at the same path by now
     since: float
 
 
@@ -43,7 +43,7 @@ class RecorderPool:
     async def use_all(
         self, work_trees: Mapping[str, Path], work: Callable[[Mapping[str, Recorder]], Result]
     ) -> Result:
-        """Like `use`, with the recorders of several work trees by name."""
+        """Like `use`, with one recorder for each of several work trees, by name."""
 
         def borrow_and_work() -> Result:
             with ExitStack() as stack:
@@ -58,7 +58,7 @@ class RecorderPool:
 
     @contextmanager
     def borrow(self, work_tree: Path) -> Iterator[Recorder]:
-        """Lend a recorder to one caller at a time."""
+        """Lend a recorder of this work tree: the idle one, or a new one. No other caller has it meanwhile."""
         with self._lock:
             kept = self._kept.pop(work_tree, None)
         place = _place(work_tree)
@@ -69,7 +69,7 @@ class RecorderPool:
         try:
             yield recorder
         except ChorusError:
-            self._give_back(work_tree, recorder, place)  # it has refused, which is an answer too
+            self._give_back(work_tree, recorder, place)  # the work was refused; the recorder is still good
             raise
         except BaseException:
             recorder.close()
@@ -85,7 +85,7 @@ class RecorderPool:
             recorder.close()
 
     def close_unused(self, seconds: float = KEEP_SECONDS) -> None:
-        """Close the recorders that were not borrowed for this long."""
+        """Close the recorders that nobody has borrowed for `seconds`."""
         now = time.monotonic()
         with self._lock:
             unused = {root: kept for root, kept in self._kept.items() if now - kept.since >= seconds}

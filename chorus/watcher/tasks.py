@@ -11,7 +11,7 @@ log = logging.getLogger("chorus.watcher")
 
 # A loop that failed is restarted after this time, so that one that always fails costs little.
 RESTART_SECONDS = 5.0
-# A cancelled task that still runs after this time did not notice.
+# A cancelled task that still runs after this time is cancelled again.
 CANCEL_AGAIN_SECONDS = 1.0
 
 Start = Callable[[Coroutine[Any, Any, None]], None]
@@ -21,13 +21,13 @@ Loop = Callable[[], Coroutine[Any, Any, None]]
 class Tasks:
     def __init__(self, has_free_space: Callable[[], bool]) -> None:
         self.problems: dict[str, str] = {}
-        # Something cannot be recorded because the disk does not take it.
+        # Set when something cannot be recorded, so that a new watcher must take over (`fail`).
         self.failed = asyncio.Event()
         self._has_free_space = has_free_space
         self._all: set[asyncio.Task[None]] = set()
 
     def start(self, task: Coroutine[Any, Any, None]) -> None:
-        """Start a task. If it fails, the others continue, unless the disk is full."""
+        """Start a task. If it fails, the others continue, unless a new watcher must take over (`fail`)."""
         started = asyncio.get_running_loop().create_task(task)
         self._all.add(started)
         started.add_done_callback(self._ended)
@@ -45,9 +45,10 @@ class Tasks:
         self.start(supervise())
 
     def fail(self, error: BaseException) -> bool:
-        """Log a failure. Return True if it came from the disk or a held lock: then a new watcher takes over.
+        """Log a failure. Return True if a new watcher must take over.
 
-        Any other failure would happen to a new watcher too.
+        That is so if a file could not be written, a lock was held, or the disk is full. Any other failure
+        would happen to a new watcher too.
         """
         log.error("a task of the watcher failed", exc_info=error)
         self.problems[type(error).__name__] = str(error)

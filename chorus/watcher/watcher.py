@@ -1,7 +1,7 @@
 """The watcher: one event loop that reads every source, keeps the timeline, and answers requests.
 
-Everything that records runs on this loop's one thread, in the order in which it is read. This module only
-constructs, starts and ends the parts.
+Sources record one at a time, under the pipeline's lock. This module only constructs, starts and ends the
+parts.
 """
 
 import asyncio
@@ -67,13 +67,14 @@ from chorus.wire.protocol import Request
 
 log = logging.getLogger("chorus.watcher")
 
-# How often a full disk is tried again: by the first watcher that meets it, and by one that took over from
-# such.
+# How often a watcher checks whether a full disk has space again. A watcher that took over because of a full
+# disk checks less often.
 RETRY_SECONDS = 2.0
 SUCCESSOR_RETRY_SECONDS = 30.0
 
-# How long a request waits for what a hook has just reported to be recorded: that takes milliseconds, unless a
-# large change is being written. Those that say how the watcher is must not wait long.
+# How long a request waits until the events that hooks have just reported are recorded. That takes
+# milliseconds, unless a large change is being written. `status` waits less, and AT_ONCE lists the requests
+# that do not wait.
 RECORDED_SECONDS = 1.0
 STATUS_SECONDS = 0.05
 AT_ONCE = ("hello", "stop", "subscribe", "prompts", "answer", "audit")
@@ -278,13 +279,13 @@ class Watcher:
         self._stopping.set()
 
     def _stop_for_user(self) -> None:
-        """Stop for good, as the user requested. Unlike after a signal, hooks start no new watcher."""
+        """Stop because the user asked for it. Hooks start no new watcher then, unlike after a signal."""
         self._asleep = True
         self.captures.forget()
         self.stop()
 
     def _start_loops(self) -> None:
-        # The modules and all that was loaded stay: the collector need not look at them again and again.
+        # Everything loaded so far stays until the end, so the garbage collector need not look at it.
         gc.freeze()
         run_forever = self.tasks.run_forever
         run_forever(lambda: self.hooks.run(self._repair_home, self.stop))
@@ -335,7 +336,7 @@ class Watcher:
         return await self._handlers.handle(request)
 
     def _register(self) -> None:
-        """Register for `chorus inbox`. Everything else works without it."""
+        """Register the repository, so that `chorus inbox` lists it. A failure is only logged."""
         try:
             registry.register(self.home)
         except (ChorusError, OSError) as error:
@@ -366,7 +367,7 @@ class Watcher:
         self._mod_fallback.feed(outcomes, source)
 
     def _was_rewound(self, path: Path) -> bool:
-        """Whether a session set this file back to an earlier turn when it was last written or removed."""
+        """Return whether a client last wrote or removed this file to set it back to an earlier turn."""
         try:
             moment = (path if path.exists() else path.parent).stat().st_mtime
         except OSError:

@@ -1,7 +1,7 @@
 """The watched work trees of the repository: the recorder, the file watch and the call windows of each.
 
-A work tree takes the outcomes of the sessions in it and the reports of its file watch, and records the
-changes they show, in order. This is the only place where the watcher writes history.
+A `WatchedTree` takes the outcomes of the sessions in its work tree and the paths that its file watch reports.
+It records the changes they show, in order. Only the requests of `review_requests` write history elsewhere.
 """
 
 import asyncio
@@ -58,37 +58,41 @@ from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.sources.changed_paths import CLOCK_SLACK_SECONDS, ChangedPaths, parse_moment
 from chorus.wire.home import Home, NotARepository, find_work_tree, list_work_trees
 
-# A call whose write is seen ends within this time, or counts as one whose end is never reported.
+# How long an ended call is held, to be recorded together with calls that wrote at the same time. An open call
+# that has not ended by then counts as one whose end is never reported.
 HOLD_SECONDS = 3.0
 # The client writes its transcripts up to a quarter of a second late, not all at the same moment.
 TRANSCRIPT_DELAY_SECONDS = 0.3
-# A session records a few hundred objects in this time; checking is one listing of a directory.
+# How often to check whether recorded objects should be packed. A session records a few hundred objects in
+# this time. The check lists one directory.
 PACK_SECONDS = 60.0
 
-# How soon after a commit of the user other users of the repository can read all of it.
+# How long it takes, after the user has committed, until other users of the repository can read the commit.
 COPY_SECONDS = 1.0
-# Where the file watch reports commits, they are still looked for now and then.
+# How often to look for new commits where the file watch should have reported them.
 WATCHED_COPY_SECONDS = 60.0
 
-# What is recorded on the loop: some hundredths of a second. More is recorded in a thread.
+# The most that is recorded on the event loop: some hundredths of a second of work. More is recorded in a
+# thread.
 MAX_QUICK_PATHS = 50
 MAX_QUICK_BYTES = 2**20
 
-# Roots of work trees by the directory that a report names.
+# How many directories named by reports are remembered, each with its work tree.
 MAX_ROOTS = 100
-# One report asks for its root several times.
+# A root that was checked this recently is not checked again: one report asks for its root several times.
 ROOT_SECONDS = 0.01
 RootStamp = tuple[int, int, int, int, int]
 
 OtherEffect = RecordOutsideAt | RecordOutsideEverywhere | RecordUnchanged
-# Whether the client still waits. Called after a file was read: if not, the client may have written it.
+# Returns whether the client still waits. Called after a file was read: if the client no longer waits, it may
+# have written the file before.
 IsWaiting = Callable[[], bool]
 
 Written = TypeVar("Written")
 
 
 def is_polled(repository: Repository) -> bool:
-    """Whether the work tree is scanned instead of watched, by `chorus.fileWatch` or because of its disk."""
+    """Return whether the work tree is scanned, not watched: by `chorus.fileWatch`, or on a remote disk."""
     method = repository.config.get("chorus.filewatch")
     return method == "poll" or (method != "native" and is_remote(repository.work_tree))
 
@@ -116,17 +120,17 @@ class WatchedTree:
             self.root, repository.git_dir, wake=wake, on_head=on_head, polling=is_polled(repository)
         )
         self._changed_paths = ChangedPaths(self.root, self.watch)
-        # Ended calls that are not recorded yet: more events wait to be read, or a file holds more than their
-        # change while another call that names it is still open.
+        # Ended calls that are not recorded yet: more events wait to be read, or a file that they changed also
+        # holds another change, which may be an open call's.
         self._held: list[EndedCall] = []
         self._held_source = ""
         self._held_until = 0.0
         self._hold_seconds = hold_seconds
-        self._all_told_at = 0.0  # when all transcripts tell what ended before a command did
+        self._all_told_at = 0.0  # by then all transcripts show the calls that ended before the last command
         self._news = LogChanges(self.recorder.journal)
         self._late = False
-        self.more_to_come = False  # events wait to be read: the calls they end are recorded together
-        # Whether events have come that are not read yet. It is called from any thread.
+        self.more_to_come = False  # more events wait to be read: the calls they end are recorded together
+        # Returns whether there are events that are not read yet. May be called from any thread.
         self.has_unread: Callable[[], bool] = lambda: False
 
     def start(self) -> None:
@@ -152,17 +156,18 @@ class WatchedTree:
         is_waiting: IsWaiting | None,
         reported_at: float | None = None,
     ) -> None:
-        """Record what the outcomes show. `is_waiting`: the client waits until this is done.
+        """Record the changes that the outcomes show.
 
-        `reported_at`: when the client reported them, by the clock of the disk the repository is on.
+        `is_waiting`: returns whether the client still waits; None if it did not wait at all.
+        `reported_at`: when the client reported the outcomes, by the clock of the disk the repository is on.
 
-        A source that does not make the client wait reports a call when it may already have written, so
-        nothing is read before it; the recorder separates its change from others by the client's report.
+        A source that does not make the client wait may report a call's start after the call has written. So
+        no file is read at that start. The recorder separates the call's change by the client's report.
         """
-        # The hook did not wait any longer: the client may have written more by now, not yet reported.
+        # The client did not wait: it may have written more by now, which is not reported yet.
         self._late = is_waiting is None or not is_waiting()
         closed = {outcome.action.id for outcome in outcomes if isinstance(outcome, ActionClosed)}
-        # Only the end of these is reported: nothing looked at the files before they wrote.
+        # Calls of which only the end was reported: their files were not read before they wrote.
         unannounced = {
             outcome.call.id
             for outcome in outcomes
@@ -171,7 +176,7 @@ class WatchedTree:
         ended: list[EndedCall] = []
         for outcome in outcomes:
             if isinstance(outcome, LeadTextAdded):
-                await self._record_ended(ended, source)  # they may be of one of these
+                await self._record_ended(ended, source)  # the text may belong to one of these calls
                 ended = []
             self._remember(outcome)
             for effect in self.windows.feed(outcome):
@@ -211,15 +216,15 @@ class WatchedTree:
         await self._record_ended(ended, source)
 
     def replay(self, outcomes: Sequence[Outcome]) -> None:
-        """Take outcomes from before the watcher ran, so that calls that are still open are known."""
+        """Take outcomes that are history, so that calls that are still open are known. Record nothing."""
         for outcome in outcomes:
             self.windows.feed(outcome)
 
     async def record_outside(self, *, grace_seconds: float) -> bool:
-        """Record what changed some time ago as outside changes. Return True if there is more to come.
+        """Record changes older than `grace_seconds` as outside changes. Return True if some changes are left.
 
-        Only while no call may be writing anywhere. A recent change may still be claimed by a call that is
-        about to be reported.
+        A newer change is left, because a call that is about to be reported may have made it. Call this only
+        while no call window is open.
         """
         ready = None if self._may_be_anywhere else self._changed_paths.take_settled(grace_seconds)
         if ready is not None:
@@ -232,17 +237,17 @@ class WatchedTree:
         await self._changed_paths.settle()
 
     async def record_while_asked(self, is_asked: Callable[[Call], bool]) -> None:
-        """Record what changed as outside while the only call that may write waits for the user's answer.
+        """Record outside changes while the only call that may write anywhere waits for the user's answer.
 
-        `is_asked`: whether the user is surely still asked about this call. It is called again once the files
-        are read: if the user has answered meanwhile, the call may have written them.
+        `is_asked`: returns whether this call surely still waits for the answer. It is called again once the
+        files are read: if the user has answered meanwhile, the call may have written them.
         """
         call = self.windows.only
         if call is not None and not self._may_be_anywhere:
             await self._sweep_before(self.windows.open_paths | self._spare, lambda: is_asked(call))
 
     def may_record_outside(self, *, grace_seconds: float) -> bool:
-        """Whether `record_outside` or `record_held` might record something now."""
+        """Return whether `record_outside` or `record_held` might record something now."""
         return bool(self._held) or self._changed_paths.is_settled(grace_seconds)
 
     def take_new_entries(self) -> list[LogEntryJson]:
@@ -252,13 +257,13 @@ class WatchedTree:
 
     @property
     def has_changes(self) -> bool:
-        """Whether anything changed that is not recorded yet."""
+        """True if anything changed that is not recorded yet."""
         self._changed_paths.gather()
         return self._changed_paths.any_change or bool(self._held)
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing was recorded since the file watch began."""
+        """True until the whole tree has been scanned once since the file watch began."""
         return self._changed_paths.is_new
 
     def _remember(self, outcome: Outcome) -> None:
@@ -273,15 +278,18 @@ class WatchedTree:
 
     @property
     def any_held(self) -> bool:
-        """Whether calls that have ended are not recorded yet."""
+        """True if calls have ended that are not recorded yet."""
         return bool(self._held)
 
     async def record_held(self) -> None:
-        """Record the calls that were held until another one ended, or until the wait for it timed out."""
+        """Try again to record the held calls. They stay held while they must wait for other calls."""
         await self._record_ended([], self._held_source)
 
     async def _record_ended(self, calls: list[EndedCall], source: str) -> None:
-        """Record held calls and ended ones together: reports may not arrive in the order of the writes."""
+        """Record these ended calls together with the held ones, or hold them all.
+
+        They are recorded together because reports may arrive in another order than the calls wrote.
+        """
         if not (self._held or calls):
             return
         if not self._held:
@@ -291,7 +299,7 @@ class WatchedTree:
         may_wait = started < self._held_until
 
         def is_overtaken(recorder: Recorder) -> bool:
-            """Whether calls were reported while files were read in a thread: they may have written too."""
+            """Return whether calls were reported while a thread read the files: they may have written too."""
             return recorder is not self.recorder and self.has_unread()
 
         def record(recorder: Recorder) -> bool:
@@ -306,17 +314,18 @@ class WatchedTree:
 
         is_early = may_wait and started < self._all_told_at
         if self.more_to_come or is_early or not await self._write(_where(ended), record):
-            self._held_until += time.monotonic() - started  # reading a large tree is not waiting
+            self._held_until += time.monotonic() - started  # the time to read a large tree does not count
             self._held, self._held_source = ended, source
             self._wake()
         else:
             self._held = []
 
     async def _write(self, where: Collection[str] | None, write: Callable[[Recorder], Written]) -> Written:
-        """Record what changed at these paths (None: anywhere), in a thread if that may take long.
+        """Call `write` with a recorder, to record changes at these paths (None: anywhere).
 
-        The caller holds the pipeline's lock, so that nothing else is recorded meanwhile. What is read
-        meanwhile with the loop's own recorder is the history as it was.
+        If that may take long, it runs in a thread. The caller holds the pipeline's lock, so nothing else is
+        recorded meanwhile. Requests that use the event loop's own recorder meanwhile see the history as it
+        was before.
         """
         if where is not None and self._is_quick(where):
             return write(self.recorder)
@@ -330,7 +339,7 @@ class WatchedTree:
         return written
 
     def _is_quick(self, where: Collection[str]) -> bool:
-        """Whether there are few files at these paths, all of them small before and now."""
+        """Return whether there are few files at these paths, with little content in all, before and now."""
         left = [self.root / path for path in where]
         count = size = recorded = 0
         while left and count <= MAX_QUICK_PATHS and max(size, recorded) <= MAX_QUICK_BYTES:
@@ -351,7 +360,7 @@ class WatchedTree:
 
     @property
     def _may_be_anywhere(self) -> bool:
-        """Whether a held call may have made any change."""
+        """True if a held call may have written anywhere."""
         return any(call.where is None for call in self._held)
 
     async def _perform(self, effect: OtherEffect, *, source: str, is_waiting: IsWaiting | None) -> None:
@@ -364,7 +373,7 @@ class WatchedTree:
             case RecordOutsideEverywhere(exclude, until):
                 await self._changed_paths.settle()
                 if is_waiting is not None and is_waiting() and not exclude:
-                    # No other call is open and the client waits: no other end can show more.
+                    # The client waits and no open call names a path: held calls need not wait any longer.
                     self._held_until = 0.0
                     await self.record_held()
                 if self._may_be_anywhere:
@@ -379,22 +388,25 @@ class WatchedTree:
                 assert_never(effect)
 
     def _end_of_late_call(self, reported_at: float | None, ended: str | None) -> float | None:
-        """The latest time at which a call in a late report had ended. None if that cannot be compared with
-        the times of files.
+        """Return the latest time at which a call that was reported late can have ended.
+
+        None if the report is not late, or if its time cannot be compared with the times of files.
         """
         if not self._late:
             return None
         if reported_at is not None:
-            # Some disks keep whole seconds.
+            # Some disks keep times in whole seconds.
             slack = 1 if reported_at.is_integer() else CLOCK_SLACK_SECONDS
             return reported_at + slack if self._has_one_clock else None
         moment = None if self._is_remote else parse_moment(ended)
         return None if moment is None else moment + CLOCK_SLACK_SECONDS
 
     def _paths_for(self, action: Action, until: float | None) -> set[RepoPath] | set[str] | None:
-        """The paths to check for a call's changes; if the watch lost events, those the client lists.
+        """Return the paths to check for a call's changes; None if they may be anywhere.
 
-        `until`: when the call had ended. What was written later stays for the next look.
+        They are the paths that the file watch reported. The client's own list is used instead if it is
+        complete and the call was reported late or the tree was never scanned. `until`: when the call had
+        ended, if that is known. Paths written later stay for the next look.
         """
         report = action.report
         if report is not None and report.complete:
@@ -404,7 +416,10 @@ class WatchedTree:
         return self._changed_paths.take().where if until is None else self._changed_paths.take_ended(until)
 
     async def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
-        """Record every change so far; if the client no longer waits, leave them for the call's window."""
+        """Record all changes so far as outside changes.
+
+        If the client no longer waits, leave the changes: they may be those of the call that starts.
+        """
         taken, waits = self._changed_paths.take(), from_any_thread(is_waiting)
         where = taken.where
         if (where is None or where) and not await self._write(
@@ -413,7 +428,7 @@ class WatchedTree:
             self._changed_paths.put_back(taken)
 
     async def _sweep_until(self, until: str | None, exclude: frozenset[str]) -> None:
-        """Record what was written before that time; later changes are left for the call's window."""
+        """Record changes from before `until` as outside changes. Leave later ones for the call's window."""
         self._changed_paths.gather()
         if until is None or self._changed_paths.are_lost:
             return
@@ -423,7 +438,7 @@ class WatchedTree:
 
 
 def _where(calls: Iterable[EndedCall]) -> list[str] | None:
-    """The paths these calls may have written; None for anywhere."""
+    """Return the paths that these calls may have written; None if they may have written anywhere."""
     paths: list[str] = []
     for call in calls:
         if call.where is None:
@@ -455,9 +470,9 @@ class _KnownRoot:
 
 
 class WatchedTrees:
-    """The work trees in use, found by a directory in them.
+    """The watched work trees, found by the path of a directory in them.
 
-    Each is opened on first use, and closed when it is removed.
+    Each work tree is opened when it is first needed, and closed after it was removed.
     """
 
     def __init__(self, home: Home, publisher: Publisher, pool: RecorderPool) -> None:
@@ -470,9 +485,9 @@ class WatchedTrees:
         self._gone: list[WatchedTree] = []
         self._roots: LruDict[str, _KnownRoot] = LruDict(MAX_ROOTS)  # found before
         self._readers: dict[Path, Recorder] = {}  # of trees that are only read
-        # Whether a session's client rewound this file just now.
+        # Returns whether a client has just set this file back to an earlier turn.
         self.was_rewound: Callable[[Path], bool] = lambda path: False
-        # Whether events have come that are not read yet.
+        # Returns whether there are events that are not read yet.
         self.has_unread: Callable[[], bool] = lambda: False
 
     def find(self, cwd: str) -> WatchedTree | None:
@@ -487,7 +502,7 @@ class WatchedTrees:
             known.checked = time.monotonic()
             return known.tree
         tree = self._find(cwd)
-        # Only a root itself is remembered: below it, a repository of its own may appear at any level.
+        # Only a root is remembered. A directory below it may become part of another repository at any time.
         if tree is not None and stamp is not None:
             self._roots[cwd] = _KnownRoot(stamp, tree, time.monotonic())
         return tree
@@ -519,7 +534,10 @@ class WatchedTrees:
         return self.all[root]
 
     def readers(self, here: WatchedTree | None = None) -> dict[str, Recorder]:
-        """The histories of all work trees by name, for reading, watched or not."""
+        """Return a recorder for each work tree, by name, to read its history. A tree need not be watched.
+
+        `here`: a watched tree to include in any case, with its own recorder.
+        """
         found: dict[str, Recorder] = {}
         trees = list_work_trees(self._home)
         for root in self._readers.keys() - trees.values():
@@ -546,7 +564,10 @@ class WatchedTrees:
         return tree.root if tree is not None else None
 
     def record_own_change(self, root: Path, path: Path) -> None:
-        """Record a file that Chorus wrote, before an open call can claim it. The caller holds the lock."""
+        """Record a file that Chorus wrote as an outside change, before an open call can claim it.
+
+        The caller holds the pipeline's lock.
+        """
         tree = self.find(str(root))
         if tree is not None and path.is_relative_to(root):
             with tree.directory.ignore_if_removed():
@@ -564,7 +585,10 @@ class WatchedTrees:
         return list(self.all.values())
 
     def set_more_to_come(self, more: bool) -> None:
-        """Tell all trees whether to hold calls that end now. The caller holds the pipeline's lock."""
+        """Set whether all trees hold the calls that end now, because more events wait to be read.
+
+        The caller holds the pipeline's lock.
+        """
         for tree in self.all.values():
             tree.more_to_come = more
 
@@ -599,7 +623,7 @@ class WatchedTrees:
                         log.info("packed %d objects", packed)
 
     async def copy_forever(self) -> None:
-        """Copy the objects that the user's new commits need to the user's own store, in a thread."""
+        """Copy the objects of the user's new commits from Chorus's store to the user's own, in a thread."""
         seen: dict[Path, tuple[int, int] | None] = {}
         while True:
             await self._wait_for_commits()
@@ -642,12 +666,13 @@ def _call_of(outcome: Outcome) -> ToolUseId | None:
 
 
 def _stamp_root(directory: str) -> RootStamp | None:
-    """Identify the root of a work tree and its `.git`; None if the directory has none."""
+    """Return numbers that identify a work tree's root and its `.git`; None if it has no `.git`."""
     try:
         root, git = os.stat(directory), os.lstat(f"{directory}/.git")  # noqa: PTH116  faster; for every report
     except (OSError, ValueError):
         return None
-    # A file names the git directory, and may be rewritten; in a directory files come and go.
+    # A `.git` file may be rewritten to name another git directory, so its time counts. The time of a `.git`
+    # directory does not: it changes with the files in it.
     changed = 0 if stat.S_ISDIR(git.st_mode) else git.st_mtime_ns
     return root.st_dev, root.st_ino, git.st_dev, git.st_ino, changed
 

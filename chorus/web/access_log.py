@@ -1,6 +1,6 @@
 """The web page's log: who was let in or refused, and what was answered, kept and reverted there.
 
-JSON lines in the user's state directory. Each repository's own audit log has the answers too.
+It is a file of JSON lines in the user's state directory. Each repository's audit log has the answers too.
 """
 
 import json

@@ -1,7 +1,8 @@
 """The checks every request must pass before anything else looks at it, and the headers of every response.
 
-The host must be one under which the page is served, so a page of another site whose name was pointed at this
-machine is refused. A request from another origin is refused. Bodies are small.
+The Host header must name a host under which the page is served: this refuses a page of another site whose
+domain name was pointed at this machine. Requests from another origin and requests with a long body are
+refused too.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -12,7 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-# A message to the agent fits; nothing else is long.
+# Enough for a message to the agent; nothing else that the page sends is long.
 MAX_BODY_BYTES = 64 * 1024
 
 SECURITY_HEADERS = {
@@ -51,7 +52,7 @@ class Guard:
         await self._app(scope, receive, send)
 
     def _reason(self, headers: Headers, method: str) -> str | None:
-        """Why a request is refused; None if it is not."""
+        """Return the reason for refusing a request, or None to let it pass."""
         host = headers.get("host", "")
         if host_name(host) not in self._hosts:
             return f"the page is not served under the host {host[:100]!r}"
@@ -61,7 +62,7 @@ class Guard:
         if method != "GET" and origin is None:
             return "the request names no origin"
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            # Following a link from another site may open the page, which holds nothing by itself.
+            # A link on another site may open the page: the page's own files hold no data.
             opens = method == "GET" and headers.get("sec-fetch-mode") == "navigate"
             if not opens:
                 return "the request comes from another site"
@@ -72,7 +73,7 @@ class Guard:
 
 
 def host_name(host: str) -> str | None:
-    """The name in a Host header, without the port: a tunnel may show the page under another name."""
+    """Return the host name in a Host header, without the port: a tunnel may use another port."""
     try:
         return urlsplit(f"//{host}").hostname
     except ValueError:

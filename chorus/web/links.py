@@ -1,8 +1,9 @@
-"""Access to the page: one-time links, and the browsers that were let in by one.
+"""Access to the page: one-time links, and the browsers that were let in by a link.
 
-A link holds a random token, is used once and expires. The browser that uses it gets two secrets: a cookie,
-which scripts cannot read, and a key, which the page keeps for its own origin. Both are needed: a cookie is
-sent to every port of a host, so another program on this machine might be shown it. Only digests are kept.
+A link holds a random token, can be used once, and expires. The browser that uses it gets two secrets: a
+cookie, which scripts cannot read, and a key, which the page keeps for its own origin. A request needs both
+secrets, because a browser sends a cookie to every port of a host, so another program on this machine might
+receive it. The server keeps only digests of the secrets.
 """
 
 import secrets
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 LINK_SECONDS = 600.0
-# A working day: then a new link is needed.
+# A working day. After that, the browser needs a new link.
 BROWSER_SECONDS = 12 * 3600.0
 
 
@@ -51,7 +52,7 @@ class Links:
         return browser
 
     def find(self, cookie: str, key: str) -> int | None:
-        """The number of the browser with these secrets; None if it has no access, or no longer."""
+        """Return the number of the browser with these secrets; None if it has no access (any more)."""
         number, until = self._browsers.get(_digest(cookie, key), (None, 0.0))
         return number if self._clock() <= until else None
 

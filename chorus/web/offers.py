@@ -1,6 +1,6 @@
 """The prompts that the page may answer: each has one offer, a random name that is used once.
 
-The offer holds the prompt as it was shown. When the prompt changes or goes, its offer goes with it, so an
+The offer holds the prompt as it was shown. When the prompt changes or is gone, its offer is removed, so an
 answer is always about what was on the page.
 """
 
@@ -24,7 +24,7 @@ class Offers:
         self._taken: set[str] = set()
 
     def update(self, pending: Mapping[str, list[PromptJson]]) -> None:
-        """Take the pending prompts of each repository. A prompt that stayed as it was keeps its offer."""
+        """Take the pending prompts of each repository. A prompt that has not changed keeps its offer."""
         before, self._offers = self._offers, {}
         for repository, prompts in pending.items():
             for prompt in prompts:
@@ -35,12 +35,12 @@ class Offers:
         self._taken &= {offer.name for offer in self._offers.values()}
 
     def find(self, repository: str, prompt: str) -> str | None:
-        """The name under which a prompt can be answered; None while an answer is being sent."""
+        """Return the name of a prompt's offer; None if it has none, or an answer to it is being sent."""
         offer = self._offers.get((repository, prompt))
         return offer.name if offer is not None and offer.name not in self._taken else None
 
     def take(self, name: str) -> Offer | None:
-        """Use an offer; None if it was used, or its prompt has changed or gone."""
+        """Use the offer with this name; None if it was used before, or its prompt has changed or is gone."""
         offer = next((offer for offer in self._offers.values() if offer.name == name), None)
         if offer is None or name in self._taken:
             return None
@@ -48,7 +48,7 @@ class Offers:
         return offer
 
     def renew(self, offer: Offer) -> None:
-        """Make a new offer for a prompt whose answer was refused, if it is still pending."""
+        """Make a new offer for a prompt whose answer was refused, if the prompt is still pending."""
         place = (offer.repository, offer.prompt["id"])
         if self._offers.get(place) is offer:
             self._offers[place] = Offer(secrets.token_urlsafe(16), offer.repository, offer.prompt)

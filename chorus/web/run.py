@@ -23,7 +23,7 @@ from chorus.web.server import PageServer
 DEFAULT_PORT = 7717
 # Streams end by themselves at once; nothing else takes long.
 STOP_SECONDS = 2
-# Black on white, whatever the terminal's colours are: a camera needs it so.
+# Black on white in every terminal, because a camera may not recognise inverted colours.
 QR_COLOURS = "30;47"
 QR_BORDER = 2
 
@@ -36,7 +36,8 @@ class CannotListen(ChorusError):
 class WebSettings:
     """How to serve the page.
 
-    `port`: None for the usual one, or any free one if that is taken. `url`: of a tunnel to here.
+    `port`: None for the default port, or any free port if that is taken. `url`: the address of a tunnel to
+    this server.
     """
 
     address: str = "127.0.0.1"
@@ -161,7 +162,7 @@ def _listen(settings: WebSettings) -> socket.socket:
 
 
 def warn_of_listeners(address: str) -> str | None:
-    """The warning for an address that others can reach; None for an address of this machine only."""
+    """Return a warning if other machines can reach the address; None if only this machine can."""
     with suppress(ValueError):
         if address == "localhost" or ipaddress.ip_address(address).is_loopback:
             return None

@@ -1,7 +1,8 @@
-"""The page's server: the files of the page, its live state as server-sent events, and what it may do.
+"""The page's server: it serves the page's files and live state, and passes the page's requests on.
 
-Everything but the page's own files needs a browser that was let in by a link (`links`). Each repository's
-watcher decides what happens; here requests are only passed on, once each.
+Every request except those for the page's files must come from a browser that was let in by a link (`links`).
+The live state is sent as server-sent events. The server passes each request on once, to the watcher of the
+repository, and the watcher decides what happens.
 """
 
 import asyncio
@@ -35,12 +36,12 @@ MEDIA_TYPES = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
 }
-# Several events of one moment are sent as one.
+# Changes within this time are sent as one event.
 GATHER_SECONDS = 0.02
-# A stream with nothing to say shows that it is alive.
+# If nothing changes for this long, a stream sends a comment, to show that it is alive.
 SILENCE_SECONDS = 15.0
 KEY_HEADER = "chorus-key"
-# What the review keys of the page ask a watcher for.
+# The request to the watcher for each review key of the page.
 REVIEWS = {"keep": "keep", "reopen": "keep", "revert": "revert", "redo": "redo"}
 
 Handler = Callable[[Request, int], Awaitable[Response]]
@@ -189,7 +190,7 @@ class PageServer:
         sent = await self._read_change(request)
         name = sent.get("offer")
         address = address_of(request.scope)
-        self._render_state()  # an offer whose prompt is gone is gone as well
+        self._render_state()  # removes the offers of prompts that are gone
         offer = self._offers.take(name) if isinstance(name, str) else None
         if offer is None:
             self._log.write("refused", browser=number, address=address, reason="no such prompt")
@@ -209,7 +210,7 @@ class PageServer:
         return JSONResponse({"how": done.get("how")})
 
     async def _action(self, request: Request, number: int) -> Response:
-        """One action with its patch."""
+        """Return the patch of one action."""
         key, action = request.query_params.get("repository", ""), request.query_params.get("id", "")
         found = mapping(await self._inbox.request(key, "show", {"action": action, "cwd": self._path_of(key)}))
         if not isinstance(found.get("patch"), str):
@@ -217,7 +218,7 @@ class PageServer:
         return JSONResponse({"lines": shown_patch(cast(ActionJson, found))})
 
     async def _review(self, request: Request, number: int) -> Response:
-        """Keep or revert an action, or undo that."""
+        """Keep, reopen, revert or redo an action."""
         sent = await self._read_change(request)
         do, key, action = sent.get("do"), sent.get("repository"), sent.get("id")
         if do not in REVIEWS or not isinstance(key, str) or not isinstance(action, str):

@@ -16,13 +16,14 @@ from chorus.panel.style.labels import STATE_LABELS
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.web.offers import Offers
 
-# A command or diff longer than this is to be read in the session's own pane.
+# A command or diff longer than this must be read in the session's own pane.
 MAX_BODY_LINES = 2000
 MAX_PATCH_LINES = 5000
 UNKNOWN_KINDS = frozenset({"unknown", "none", ""})
 APPROVALS = frozenset({"allow", "allow-always"})
 
-# A row that only sets the command or change apart; a row of text begins in the second column or with a sign.
+# A row that is only this separates the command or change from other text. A row of text begins in the second
+# column or with a sign.
 SEPARATOR = "╌"
 
 # A row of a diff as the client draws it: a number, then the sign.
@@ -74,7 +75,7 @@ class ShownAction(TypedDict):
     n: int | None
     tool: str
     path: str
-    more: int  # files
+    more: int  # how many more files
     summary: str
     time: str
     added: int | None
@@ -135,7 +136,10 @@ def _shown_repository(
 
 
 def why_not_approved(prompt: PromptJson) -> str | None:
-    """Why a prompt cannot be approved from the page; None if it can. It can be denied in any case."""
+    """Return why a prompt cannot be approved from the page; None if it can be approved.
+
+    It can still be denied, unless it is a prompt that Chorus does not recognise.
+    """
     parsed = parse_prompt(prompt)
     if parsed is None or parsed.kind in UNKNOWN_KINDS:
         return f"{NOT_RECOGNISED}."
@@ -147,7 +151,7 @@ def why_not_approved(prompt: PromptJson) -> str | None:
 
 
 def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> ShownPrompt:
-    """A prompt as the page shows it. `root`: the work tree of the repository."""
+    """Return a prompt as the page shows it. `root`: the work tree of the repository."""
     parsed = parse_prompt(prompt)
     assert parsed is not None  # it has an id
     return {
@@ -180,7 +184,7 @@ def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> Sh
 
 
 def shown_questions(prompt: PromptJson) -> list[ShownQuestion] | None:
-    """The questions of a prompt with all choices; None if it is no question, or they are not known."""
+    """Return a prompt's questions and choices as the page shows them; None if `read_questions` gives none."""
     questions = read_questions(prompt)
     if questions is None:
         return None
@@ -202,7 +206,10 @@ def shown_questions(prompt: PromptJson) -> list[ShownQuestion] | None:
 
 
 def read_questions(prompt: PromptJson) -> list[dict[str, Any]] | None:
-    """The questions of a prompt in the client's own words; None if it is no question, or of another form."""
+    """Return a prompt's questions as the client sent them.
+
+    None if the prompt is not a question, or its questions do not have the known form.
+    """
     questions = (prompt.get("input") or {}).get("questions")
     if prompt["kind"] != "question" or not isinstance(questions, list) or not questions:
         return None
@@ -247,10 +254,10 @@ def shown_patch(action: ActionJson) -> list[KindAndLine]:
 
 
 def _signed_lines(body: str, *, is_diff: bool, drawn: bool, framed: bool, root: str) -> list[KindAndLine]:
-    """The lines of a prompt's body, each with a sign for its kind.
+    """Return the lines of a prompt's body, each with its kind.
 
-    `drawn`: by the client, with rules around the command; `framed`: by Chorus, between separators. The text
-    of a call itself is shown as it is.
+    `drawn`: the client drew the body, with lines above and below the command. `framed`: Chorus put separators
+    around the command. If neither is true, the body is the call's own text.
     """
     if not body.strip():
         return []

@@ -1,4 +1,4 @@
-"""One request from an event loop, on a connection of its own."""
+"""Send one request from an event loop, on a connection of its own."""
 
 import asyncio
 from collections.abc import Mapping

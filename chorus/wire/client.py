@@ -73,7 +73,8 @@ ANSWER_TIMEOUT_SECONDS = 120.0
 # For requests that need no work; a busy machine or a running scan delays them.
 SHORT_TIMEOUT_SECONDS = 30.0
 SHORT_REQUESTS = frozenset({"hello", "status", "stop"})
-# These run the user's own programs (commit hooks, a signing key's dialog) or wait for a turn: any time.
+# These may take any time: they run the user's programs (commit hooks, a signing key's dialog) or wait for a
+# turn.
 UNLIMITED_REQUESTS = frozenset({"land", "end"})
 
 
@@ -171,7 +172,7 @@ class Connection:
         return self.request(do, arguments)
 
     def request(self, do: str, arguments: Mapping[str, object]) -> Any:  # noqa: ANN401  each request has its own answer
-        """Send a request whose name is known only at run time."""
+        """Like `ask`, for a request whose name is known only at run time."""
         self._timeout_seconds = (
             None
             if do in UNLIMITED_REQUESTS
@@ -188,7 +189,7 @@ class Connection:
             self._events.append(message)
 
     def send(self, do: str, arguments: Mapping[str, object]) -> None:
-        """Send a request without reading its answer, just before the connection is closed."""
+        """Send a request without reading its answer. The caller must then close the connection."""
         self._last_id += 1
         self._send({"id": self._last_id, "do": do, **arguments})
 
@@ -209,7 +210,7 @@ class Connection:
         return events
 
     def disconnect(self) -> None:
-        """End the connection from another thread: `events` or `ask` returns there."""
+        """End the connection from another thread. In the thread that waits, `events` ends or `ask` raises."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 

@@ -1,7 +1,8 @@
 """Ask several watchers the same questions at once, with one deadline for all.
 
-A watcher that hangs, has ended or speaks another version costs no more than the deadline and spoils no other
-answer. Nothing is started. Standard library only, and not typing: `chorus inbox --short` imports it.
+If a watcher hangs, has ended or is of another version, the others are still asked, and the call still ends by
+the deadline. No watcher is started. This module imports only the standard library, and not typing, because
+`chorus inbox --short` imports it.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ OTHER_USER = "the watcher belongs to another user"
 
 
 class Reply:
-    """The answers of one watcher by request; a request it refused has none. `problem`: why some are missing.
+    """The answers of one watcher, by the name of the request. A refused request has no answer.
 
-    `running`: whether it accepted the connection.
+    `problem`: why answers are missing. `running`: False if there is no watcher, or none that can be used.
     """
 
     __slots__ = ("answers", "problem", "running")
@@ -46,7 +47,7 @@ class Reply:
 
 
 class _Conversation:
-    """One connection: the requests sent, what came back so far."""
+    """One connection to a watcher: its requests, and the answers received so far."""
 
     def __init__(self, stream: socket.socket, requests: Sequence[Request]) -> None:
         self.stream = stream
@@ -72,7 +73,7 @@ class _Conversation:
         self.unsent = self.unsent[self.stream.send(self.unsent) :]
 
     def receive(self) -> bool:
-        """Take what has arrived; return False when there is nothing more to wait for."""
+        """Read the answers that have arrived. Return False if there is nothing more to wait for."""
         data = self.stream.recv(2**20)
         searched = len(self._unread)
         self._unread += data
@@ -99,7 +100,7 @@ class _Conversation:
 
 
 def ask_each(requests: Mapping[Home, Sequence[Request]], *, seconds: float) -> dict[Home, Reply]:
-    """Return what the watcher of each home answers to its requests within this time."""
+    """Send the watcher of each home its requests. Return the replies after `seconds` at the latest."""
     replies: dict[Home, Reply] = {}
     with selectors.DefaultSelector() as selector:
         talks: dict[Home, _Conversation] = {}
@@ -127,7 +128,7 @@ def _step(selector: selectors.BaseSelector, talk: _Conversation, events: int) ->
             if not talk.unsent:
                 selector.modify(talk.stream, selectors.EVENT_READ, talk)
         more = talk.receive() if events & selectors.EVENT_READ else True
-    except OSError:  # it ended
+    except OSError:  # the watcher has ended
         more = False
     if not more:
         selector.unregister(talk.stream)
@@ -155,6 +156,6 @@ def _connect(home: Home) -> socket.socket | Reply:
 
 
 def belongs_to_user(stream: socket.socket) -> bool:
-    """Whether the other end is a process of this user, as far as the system says."""
+    """True if the other end is a process of this user, or if the system does not say whose it is."""
     _, uid = read_peer(stream)
     return uid in (os.geteuid(), None)

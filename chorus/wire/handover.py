@@ -1,8 +1,8 @@
 """Pass the caller's environment to a program that tmux starts.
 
-A pane gets the environment of the tmux server, not that of the shell in which the command was typed. So the
-caller writes its own to a file that only its user can read, and the program in the pane reads and removes
-it.
+A pane gets the environment of the tmux server, not of the shell in which the command was typed. So the caller
+writes its environment to a file that only the user can read. The program in the pane reads the file and
+removes it.
 """
 
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 from chorus.system.files.private_files import make_private
 from chorus.wire.home import Home
 
-# The pane sets these itself.
+# Prefixes of the variables that a pane sets itself.
 PANE_VARIABLES = ("TMUX", "TERM", "COLUMNS", "LINES")
 # A program reads its environment in its first second; an older file is left over, and may hold secrets.
 STALE_SECONDS = 3600.0
@@ -23,7 +23,10 @@ STALE_SECONDS = 3600.0
 
 @contextmanager
 def handed_over(home: Home, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the file for a program started in the block. The file is removed if the block raises."""
+    """Write the environment to a file. Yield its path, for a program that is started in the block.
+
+    If the block raises, the file is removed.
+    """
     path = write_environment(home, environment)
     try:
         yield path
@@ -43,7 +46,7 @@ def write_environment(home: Home, environment: Mapping[str, str]) -> Path:
 
 
 def take_environment(path: Path) -> dict[str, str]:
-    """Return the environment for a program in this pane, and remove the file."""
+    """Return the environment in the file, with this pane's own variables, and remove the file."""
     pairs = path.read_bytes().split(b"\0")
     path.unlink()
     handed_environment = dict(os.fsdecode(pair).split("=", 1) for pair in pairs if b"=" in pair)

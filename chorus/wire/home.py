@@ -92,7 +92,7 @@ def label_work_tree(work_tree: git_files.AnyPath, home: Home) -> str:
 
 
 def list_work_trees(home: Home) -> dict[str, Path]:
-    """Return the work trees of a repository that have a history, by name."""
+    """Return the work trees of a repository that exist and were recorded by Chorus, by name."""
     return {name: _path(root) for name, root in git_files.list_work_trees(home.repository).items()}
 
 

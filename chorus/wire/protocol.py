@@ -1,7 +1,7 @@
 """The socket's protocol: one JSON message per line.
 
-A request is `{"v": 1, "id": N, "do": NAME, …}`; its reply carries the same id and either `answer` or
-`error`. After `subscribe` the watcher also sends `{"v": 1, "event": NAME, …}` lines.
+A request is `{"v": 1, "id": N, "do": NAME, ...}`. Its reply has the same id and either `answer` or `error`.
+After a `subscribe` request, the watcher also sends `{"v": 1, "event": NAME, ...}` lines.
 
 Every short command imports this module, so it imports little itself, and not typing.
 """
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
-# The diff of any action fits; a runaway peer does not.
+# Enough for the diff of any action. A peer that sends without end is cut off.
 MAX_LINE_BYTES = 64 * 2**20
 
-# One decoded line. Whoever reads a key checks what is there: the peer may be of another version.
+# One decoded line. Code that reads a key must check its value, because the peer may be of another version.
 Message = dict[str, object]
 
 

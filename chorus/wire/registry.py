@@ -32,7 +32,7 @@ class UnsafeRegistry(ChorusError):
 
 
 def state_directory() -> Path:
-    """Where Chorus keeps what belongs to the user and to no repository."""
+    """The directory for Chorus's files that belong to the user and not to one repository."""
     from pathlib import Path  # noqa: PLC0415  a short command needs none
 
     return Path(_state_directory())
@@ -55,13 +55,13 @@ def register(home: Home) -> None:
 
 
 def forget(home: Home) -> None:
-    """Remove a repository from which Chorus was removed. If that fails, the next list leaves it out."""
+    """Remove a repository from which Chorus was removed. If this fails, `list_registered` does it later."""
     with suppress(OSError):
         (registry_directory() / repository_key(home)).unlink()
 
 
 def list_registered() -> list[Home]:
-    """The repositories that still exist and have a directory of Chorus, by path. Others are forgotten."""
+    """The registered repositories, by path. One that has no directory of Chorus any more is removed."""
     directory = os.path.join(_state_directory(), "watchers")
     try:
         state = os.stat(directory)

@@ -1,4 +1,4 @@
-"""Start and stop the watcher as a process. It is never imported here."""
+"""Start and stop the watcher as a process. The watcher's own code is never imported here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # A cold start imports git and pydantic: about 0.4 s here, more on a busy machine.
 START_TIMEOUT_SECONDS = 20.0
-# It takes its lock before it imports them. One that has none by now was killed on its way.
+# The watcher takes its lock before these imports. If nothing holds the lock after this time, it was killed.
 LOCK_SECONDS = 2.0
 
 
@@ -52,17 +52,18 @@ def connect_current(home: Home) -> Connection | None:
 
 
 def start(home: Home) -> None:
-    """Start a watcher as a process in a session of its own. If one runs already, the new one exits."""
+    """Start a watcher as a detached process. If a watcher runs already, the new one exits."""
     make_private(home.root)
-    file_lock.require_locks(home.root)  # the watcher could not report it
+    file_lock.require_locks(home.root)  # without locks, the watcher would fail and could not report it
     make_private(home.spool)  # hooks leave events there from now on, while the watcher is still loading
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "CLAUDE"))}
     with (
         Path(os.devnull).open("r+b") as null,
         open(home.log, "ab", opener=open_private) as log,
     ):
-        # Through a shell that exits at once, so that the watcher is not our child: killed, it would stay a
-        # zombie of the client which this process may become, and a zombie looks like a running watcher.
+        # Started by a shell that exits at once, so that the watcher is not a child of this process. This
+        # process may become the client. A killed watcher would then stay a zombie of the client, and a zombie
+        # looks like a running watcher.
         subprocess.run(
             ["sh", "-c", '"$@" &', "sh", sys.executable, "-P", "-m", "chorus.watcher", str(home.common_dir)],
             stdin=null,
@@ -103,9 +104,9 @@ def _is_current(hello: WatcherJson, home: Home) -> bool:
 
 
 def connect_started(home: Home) -> Connection:
-    """Connect to a watcher that was started just now, as soon as it listens: it may still be loading.
+    """Wait until a watcher that was just started listens, and connect to it. It may still be loading.
 
-    If it was killed before that, it is started again.
+    If the watcher is killed before it listens, it is started again.
     """
     started = time.monotonic()
     deadline = started + START_TIMEOUT_SECONDS

@@ -160,7 +160,8 @@ def run(scratch: Path, binary: Path, fault: Fault, variant: TimedMod) -> str:
     return (
         f"{len(edits)} edits, all recorded once; the mod held {len(held)} edits and turns at most "
         f"{held[-1]} ms ({sum(one > LIMIT for one in held)} above {LIMIT}), the median "
-        f"{held[len(held) // 2]}; seen by the model, an edit takes {longer[len(longer) // 2]:+.0f} ms longer, at most {longer[-1]:+.0f} (of "
+        f"{held[len(held) // 2]}; seen by the model, an edit takes {longer[len(longer) // 2]:+.0f} ms "
+        f"longer, at most {longer[-1]:+.0f} (of "
         f"{1000 * usual:.0f}; before the fault at most {spread:+.0f}), a turn begins "
         f"{begun[len(begun) // 2]:+.0f} ms later, at most {begun[-1]:+.0f}; "
         f"the client ended after {ended:.1f} s"

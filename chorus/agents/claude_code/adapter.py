@@ -84,7 +84,7 @@ class ClaudeSetup:
     def reads_new_settings(self, version: str) -> bool:
         parts = version.split(".")
         if not all(part.isdecimal() for part in parts):
-            return True  # an unknown form of version: newer, rather than older
+            return True  # a version of an unknown form is more likely a newer one
         return tuple(map(int, parts)) >= MIN_VERSION_FOR_NEW_SETTINGS
 
     def settings_path(self, scope: SettingsScope, work_tree: Path | None) -> Path:
@@ -140,7 +140,7 @@ class ClaudeCode:
 
 
 def _hook_groups(scope: SettingsScope) -> HookGroups:
-    """The hooks for a settings file. A project's file is shared with others, so it must not name a path."""
+    """Return the hooks for a settings file. A project's file is shared, so its hooks must not name a path."""
     if scope is SettingsScope.PROJECT:
         return program.render_portable_hook_groups()
     return program.render_hook_groups(_hook_program(), program.find_chorus_program())

@@ -10,7 +10,7 @@ from typing import Any
 from chorus.model.action import ChangeReport, FileReport, ReportHunk
 from chorus.model.tools import EDIT_TOOLS, PATH_KEYS
 
-# As an input spells them, and as a result does.
+# The keys that name a path in a tool's input, and those in its result.
 _PATH_KEYS = (*PATH_KEYS, "filePath", "notebookPath")
 _ANY_PATH_KEY = frozenset(_PATH_KEYS)
 _TEXT = {str}
@@ -21,7 +21,10 @@ class InvalidReport(ValueError):
 
 
 def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
-    """The file that an input names, as an absolute path if `cwd` is known. No tool names two."""
+    """Return the file that a tool's input or result names, as an absolute path if `cwd` is known.
+
+    No tool names two files.
+    """
     if _ANY_PATH_KEY.isdisjoint(tool_input):
         return ()
     for key in _PATH_KEYS:
@@ -32,7 +35,10 @@ def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
 
 
 def resolve(path: str, cwd: str | None) -> str:
-    """Resolve a path as the client does, without the disk. `~` stays: only the client knows the home."""
+    """Resolve a path as the client does, without reading the disk.
+
+    A leading `~` stays as it is, because only the client knows its home directory.
+    """
     # The client nearly always names an absolute path with nothing to resolve.
     if path[0] == "/" and path[-1] != "/" and "/." not in path and "//" not in path:
         return path
@@ -93,7 +99,7 @@ def _parse_hunk(value: object) -> ReportHunk:
     if not isinstance(value, dict):
         raise InvalidReport("structuredPatch")
     lines = value.get("lines")
-    # `map(type, …)` runs at C speed: a patch may have a hundred thousand lines.
+    # `map(type, ...)` runs at C speed: a patch may have a hundred thousand lines.
     if not isinstance(lines, list) or not set(map(type, lines)) <= _TEXT:
         raise InvalidReport("structuredPatch")
     old, new = value.get("oldStart"), value.get("newStart")

@@ -20,12 +20,13 @@ from chorus.agents.interface import (
 from chorus.model.ids import SessionId
 from chorus.model.tools import AGENT_TOOLS
 
-# The hook events whose reply may hold text for the agent.
+# The hook events that only report something already done.
 _AFTER_THE_FACT = frozenset(
     {"PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop", "SubagentStart", "SubagentStop"}
 )
 # The permission modes in which files of the project are edited without a question.
 _UNASKED_MODES = frozenset({"acceptEdits", "auto", "bypassPermissions", "dontAsk"})
+# The hook events whose reply may hold text for the agent.
 _NOTICE_EVENTS = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})
 
 
@@ -80,7 +81,7 @@ class ClaudeEvents:
 
     def notice_session(self, event: Mapping[str, Any]) -> SessionId | None:
         name, session = event.get("hook_event_name"), event.get("session_id")
-        # A sub-agent's hooks reach the sub-agent alone.
+        # A reply to a sub-agent's hook reaches only the sub-agent.
         if name not in _NOTICE_EVENTS or not isinstance(session, str) or event.get("agent_id") is not None:
             return None
         return SessionId(session)

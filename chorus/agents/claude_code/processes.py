@@ -23,7 +23,8 @@ from chorus.system.processes.processes import (
 )
 
 CLIENT_NAMES = frozenset({"claude", "claude.exe"})
-# The installer's `claude` is a link to `claude/versions/2.1.326`: one that starts itself again has that name.
+# The installer's `claude` is a link to `claude/versions/2.1.326`. A client that restarts itself has that
+# name.
 INSTALLED_BELOW = ("claude", "versions")
 PRINT_FLAGS = frozenset({"-p", "--print"})
 # The system counts the times of files and processes in steps of up to a hundredth of a second.
@@ -31,7 +32,7 @@ CLOCK_STEP_SECONDS = 0.02
 
 
 def is_client(process: Process) -> bool:
-    """Whether this is Claude Code, by the name of the program or of the script an interpreter runs."""
+    """Return whether this is Claude Code, by the name of the program or of the interpreter's script."""
     names = [Path(word).name for word in process.arguments[:2]]
     if process.name in CLIENT_NAMES or (names and names[0] in CLIENT_NAMES):
         return True
@@ -80,7 +81,7 @@ def _config_directory(environment: Mapping[str, str]) -> Path:
 
 
 def _read_session_file(config: Path, process: Process) -> Mapping[str, Any]:
-    """The client's session file; empty if there is none, or it is of an earlier process with this id."""
+    """Return the client's session file; empty if it is missing, or is of an earlier process with this id."""
     path = config / "sessions" / f"{process.pid}.json"
     try:
         value, written = json.loads(path.read_bytes()), path.stat().st_mtime
@@ -92,9 +93,10 @@ def _read_session_file(config: Path, process: Process) -> Mapping[str, Any]:
 
 
 def _is_of(process: Process, start: object, written: float) -> bool:
-    """Whether a session file is of this process, and not of an earlier one with its id.
+    """Return whether a session file belongs to this process, and not to an earlier one with the same id.
 
-    The client writes the start of its process as Linux counts it. For any other form the file's time decides.
+    The client writes the start time of its process in the form that Linux uses. A start time in any other
+    form cannot be compared: then the modification time of the file decides.
     """
     if start is None or start == process.started:
         return True
@@ -105,7 +107,7 @@ def _is_of(process: Process, start: object, written: float) -> bool:
 
 
 def _newest_transcript(config: Path, cwd: str, process: Process) -> Path | None:
-    """The transcript of this directory that was written last since the process started."""
+    """Return the newest transcript of this directory, if it was written after the process started."""
     directory = transcript_of(config / "projects", cwd, "any").parent
     began = start_time(process.pid, process.started)
     if began is None:

@@ -1,8 +1,8 @@
 """Recognise a rewind: the client sets files back to an earlier turn, and reports it nowhere.
 
-Two things give it away. The client keeps a copy of each file as it was before the first edit of a turn, named
-by the file's path. And its session file says that it is waiting for an open dialog, until just after the
-files are written. Clients that write no status there cannot be recognised.
+Two things show a rewind. The client keeps a copy of each file as it was before the first edit of a turn,
+named by the file's path. And the client's session file says that it is waiting for an open dialog, until just
+after the files are written. Some clients write no status there: their rewinds cannot be recognised.
 """
 
 import hashlib
@@ -19,7 +19,10 @@ HEADLESS = "sdk-cli"
 
 
 def is_rewinding(transcript: Path, path: Path, moment: float) -> bool:
-    """Whether the session with this transcript may have rewound the file at that moment (since the epoch)."""
+    """Return whether the session of this transcript may have rewound the file at this moment.
+
+    `moment` is in seconds since the epoch.
+    """
     config = transcript.parent.parent.parent
     if path.exists() and not _has_copy(config / "file-history" / transcript.stem, path):
         return False

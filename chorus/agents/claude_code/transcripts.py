@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-# What one call reads at most: a few milliseconds of work. The watcher answers requests between two calls.
+# One call reads at most this much: a few milliseconds of work. The watcher answers requests between two
+# calls.
 MAX_READ_BYTES = 2**20
 MAX_READ_LINES = 500
 # No line of a transcript is this long. A file without newlines must not fill the memory.
 MAX_LINE_BYTES = 32 * 2**20
 # No session writes this much. A device or a sparse file would be read for hours.
 MAX_UNREAD_BYTES = 2**30
-# The directory of a session's sub-agents, in one named after the session.
+# The directory of a session's sub-agents, inside a directory named after the session.
 SUBAGENTS = "subagents"
 
 
@@ -28,8 +29,8 @@ SUBAGENTS = "subagents"
 class TranscriptTail:
     """Follows one transcript.
 
-    `position`: the end of the last line returned; `problem`: why no line can be read; `has_more`: whether the
-    last call left something to read.
+    `position` is the offset in bytes at which the last returned line ends. `problem` says why no line can be
+    read. `has_more` is true if the last call did not read to the end of the file.
     """
 
     path: Path
@@ -37,7 +38,7 @@ class TranscriptTail:
     problem: str | None = None
     has_more: bool = False
     _identity: tuple[int, int] | None = None
-    _unfinished: list[bytes] = field(default_factory=list)  # what was read of the line after `position`
+    _unfinished: list[bytes] = field(default_factory=list)  # the parts read so far of the next line
     _unfinished_bytes: int = 0
 
     def read_lines(self) -> Iterator[bytes]:
@@ -53,7 +54,7 @@ class TranscriptTail:
 
     def _read(self) -> Iterator[bytes]:
         known = self.path.stat()
-        if not stat.S_ISREG(known.st_mode):  # to open a device may already do something
+        if not stat.S_ISREG(known.st_mode):  # checked first, because opening a device may have an effect
             raise ValueError("it is not a file")
         if self._has_all_of(known):
             return
@@ -83,7 +84,7 @@ class TranscriptTail:
             self._forget_unfinished()
 
     def _has_all_of(self, status: os.stat_result) -> bool:
-        """Whether the file has not grown since the last call."""
+        """Return whether everything in the file was already read."""
         is_same = self._identity == (status.st_dev, status.st_ino)
         return is_same and status.st_size == self.position + self._unfinished_bytes
 
@@ -102,12 +103,15 @@ class TranscriptTail:
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    """Open a file, but do not wait for the writer if it is a pipe."""
+    """Open a file. If the file is a pipe, do not wait for a writer."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 def began_after(path: Path, moment: float) -> bool:
-    """Whether nothing in the transcript is older than that moment. True if there is no transcript yet."""
+    """Return whether the first timestamp in the transcript is not before this moment.
+
+    True if there is no transcript yet, or nothing in it.
+    """
     try:
         with open(path, "rb", opener=_open_without_waiting) as file:
             lines = file.read(MAX_READ_BYTES).splitlines()
@@ -120,13 +124,13 @@ def began_after(path: Path, moment: float) -> bool:
 
 
 def transcript_of(projects: Path, cwd: str, session: str) -> Path:
-    """The path of the transcript of a session that was started in `cwd`."""
+    """Return the path of the transcript of a session that was started in `cwd`."""
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in cwd)
     return projects / slug / f"{session}.jsonl"
 
 
 def subagent_transcripts(transcript: Path) -> list[Path]:
-    """The transcripts of the sub-agents of the session with this transcript."""
+    """Return the transcripts of the sub-agents of the session with this transcript."""
     directory = f"{transcript.parent}/{transcript.stem}/{SUBAGENTS}"
     try:
         names = os.listdir(directory)  # noqa: PTH208  often asked for, seldom there
@@ -136,5 +140,5 @@ def subagent_transcripts(transcript: Path) -> list[Path]:
 
 
 def transcript_directories(transcript: Path) -> list[Path]:
-    """Where the transcript of a session and those of its sub-agents are, or will be."""
+    """Return the directories of this transcript and its sub-agents' transcripts. They may not exist yet."""
     return [transcript.parent, transcript.parent / transcript.stem / SUBAGENTS]

@@ -1,4 +1,4 @@
-"""Answers to prompts: give one, show what was answered, and list the audit log."""
+"""Give an answer to a prompt, and show the answers in the audit log."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def give_answer(
 ) -> ExitCode:
     """Answer the prompt, and print what was sent.
 
-    `decide` returns the fields of the request. `ready` says whether the prompt has all details that
-    `decide` needs: waits a moment for them.
+    `decide` returns the fields of the request. `ready` tells whether the prompt has all details that `decide`
+    needs; details that are missing are waited for.
     """
     repository, _, name = args.prompt.rpartition(":")
     with open_watcher_of(repository) if repository else open_watcher() as connection:
@@ -78,7 +78,7 @@ def render_answer(prompt: PromptJson, decision: str, done: AnswerJson) -> str:
 
 
 def read_answers(limit: int | None) -> list[AuditEntryJson]:
-    """Return the newest answers to prompts, oldest first. Reads the audit log: needs no watcher."""
+    """Return the newest answers to prompts, oldest first. They are read from the audit log's file."""
     from chorus.watcher.prompts.audit_log import AuditLog, audit_path  # noqa: PLC0415  only `log --prompts`
 
     entries: Any = AuditLog(audit_path(find_home(Path.cwd()))).read()
@@ -106,7 +106,7 @@ def _render_means(entry: AuditEntryJson) -> str:
 
 
 def _chosen_label(entry: AuditEntryJson) -> str | None:
-    """Return the label of the chosen option; replies to questions are already in `answer`."""
+    """Return the label of the chosen option; None for answers to questions: `answer` has their text."""
     decision = entry["answer"].partition(":")[0]
     if decision in MEANINGS:
         key = entry["keys"][0] if entry["keys"] else None

@@ -1,7 +1,7 @@
-"""The history read by this process itself, where no watcher is running.
+"""Read the history in this process, if no watcher is running.
 
-Imported only then: with a watcher, a command costs little more than one request. What the newest part of
-the history can answer is read from that end; the whole history is loaded only where it is needed.
+This module is imported only in that case: with a watcher, a command costs little more than one request. The
+history is read from its newest end; all of it is loaded only if that end is not enough.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _read_tree_log(root: Path, log_filter: LogFilter) -> list[LogEntryJson]:
 
 
 def add_paths(entries: list[LogEntryJson]) -> None:
-    """Add the paths of entries that are too long for the watcher to send. All timelines share one store."""
+    """Add the paths to entries that have too many for the watcher to send. All timelines share one store."""
     paths = read_git_paths(Git(Path.cwd()))
     json_views.add_paths(Git(Path(paths.work_tree)), f"{paths.git_dir}/chorus", entries)
 
@@ -91,7 +91,7 @@ def _read_tree_lanes(root: Path) -> list[LaneJson]:
 
 
 def _list_trees(*, here: bool) -> tuple[dict[str, Path], str]:
-    """The work trees to read, by name, and the name of the current one."""
+    """Return the work trees to read, by name, and the name of the current one."""
     root, home = find_work_tree(Path.cwd())
     current = label_work_tree(root, home)
     others = {} if here else list_work_trees(home)

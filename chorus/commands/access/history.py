@@ -1,7 +1,7 @@
-"""The history of the current work tree: through the watcher, or read directly where none is running.
+"""Read the history of the current work tree: through the watcher, or directly if none is running.
 
-Commands that only read ask a running watcher, after it has processed everything it was sent so far.
-Without one they read the history themselves (`access.direct`, imported only then).
+Commands that only read ask a running watcher, after it has processed everything it was sent so far. Without a
+watcher they read the history themselves (`access.direct`, which is imported only then).
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def read_action(name: str, *, user_diff: bool) -> ActionJson:
 
 
 def read_actions(names: Sequence[str], *, user_diff: bool) -> Iterator[ActionJson]:
-    """Yield each action when it is needed, over one connection.
+    """Yield the actions; each is requested only when the caller asks for it, over one connection.
 
-    `user_diff`: patches are made with the user's settings for diffs.
+    `user_diff`: make patches with the user's settings for diffs.
     """
     count = 0
     with suppress(WatcherNotRunning), _running() as connection:
@@ -81,18 +81,18 @@ def read_blame(name: str, line: int | None) -> list[BlameLineJson]:
 
 
 def has_several_trees() -> bool:
-    """Return whether more than one work tree of the repository may have a history."""
+    """Return True if more than one work tree of the repository may have a history."""
     return len(list_work_trees(find_home(os.getcwd()).repository)) > 1
 
 
 def absolute(path: str) -> str:
-    """Return an absolute path for a process with another working directory. A final symlink is kept."""
+    """Make a path absolute, for a process with another working directory. Symlinks are not resolved."""
     return os.path.join(os.getcwd(), path)
 
 
 @contextmanager
 def _running() -> Iterator[Connection]:
-    """Connect to a running watcher that has caught up; WatcherNotRunning if there is none."""
+    """Connect to the running watcher and wait until it has caught up. Raise WatcherNotRunning without one."""
     with connect(find_home(os.getcwd())) as connection:
         connection.ask("sync")
         yield connection

@@ -15,13 +15,13 @@ from chorus.model.api.requests import ImageArgument
 from chorus.output import print_err, print_json, print_out
 from chorus.wire.client import Connection
 
-# How an image of each of the four media types that the model reads begins.
+# The first bytes of an image, by media type. The model also reads WebP, which has no fixed beginning.
 SIGNATURES = (
     ("image/png", b"\x89PNG\r\n\x1a\n"),
     ("image/jpeg", b"\xff\xd8\xff"),
     ("image/gif", b"GIF8"),
 )
-# The model's server takes 5 MiB of base64, which is 3.75 MiB of image.
+# The model's server accepts 5 MiB of base64, which is 3.75 MiB of image.
 MAX_IMAGE_BYTES = 5 * 2**20 // 4 * 3
 
 
@@ -47,7 +47,7 @@ def add_message_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_image(name: str) -> ImageArgument:
-    """Read an image file; its first bytes tell the media type."""
+    """Read an image file, and detect the media type from the first bytes."""
     try:
         content = Path(name).read_bytes()
     except OSError as error:
@@ -71,7 +71,7 @@ def check_message(message: str | None, images: list[str]) -> None:
 
 
 def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) -> ExitCode:
-    """Wait for the turn that reads a message, and print it. The connection has subscribed before."""
+    """Wait for the turn that reads a message, and print it. The connection must have subscribed already."""
     live = LiveOutput(as_json=args.json) if args.follow else None
     events = cast("Iterator[EventJson]", watcher.events())
     try:
@@ -93,7 +93,7 @@ def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) 
 
 
 def print_answer(turn: TurnJson, *, shown: bool) -> None:
-    """Print how a turn ended. `shown`: its text was printed as it came."""
+    """Print a turn's answer, or fail if the turn failed. `shown`: the text was already printed."""
     if turn["answer"] and not shown:
         print_out(*turn["answer"].split("\n"))
     if turn["state"] == "failed":

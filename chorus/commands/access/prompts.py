@@ -28,7 +28,7 @@ class PromptNotPending(NotFound):
 
 
 def read_pending() -> list[PromptJson] | None:
-    """Return the pending prompts; None where no watcher is running."""
+    """Return the pending prompts; None if no watcher is running."""
     try:
         with connect(find_home(os.getcwd())) as watcher:
             return list(watcher.ask("prompts"))
@@ -44,7 +44,7 @@ def find_prompt(pending: Sequence[PromptJson], name: str) -> PromptJson:
 
 
 def find_chosen_label(prompt: PromptJson, decision: str, key: str | None) -> str | None:
-    """Return the label of the chosen option: the one with this key, else the one with this meaning."""
+    """Return the label of the chosen option: the option with this key, else the one with this meaning."""
     options = prompt.get("options", [])
     chosen = [option for option in options if option["key"] == key]
     chosen = chosen or [option for option in options if option["meaning"] == decision]

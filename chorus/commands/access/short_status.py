@@ -1,7 +1,7 @@
-"""The few characters for a status line, of one repository or of all."""
+"""The short status of one repository, or of all, for a status line."""
 
 
 def render_short(prompts: int, actions: int) -> str:
-    """`2 waiting · 5 open`, or nothing if there is nothing to do."""
+    """Return `2 waiting · 5 open`, or an empty text if there is nothing to do."""
     parts = [f"{number} {word}" for number, word in ((prompts, "waiting"), (actions, "open")) if number]
     return " · ".join(parts)

@@ -1,7 +1,7 @@
 """Wait for the turn that reads a message, and show its text and calls as they come.
 
-Text goes to stdout as it is written, each call in one line of its own when it is over. While the agent works
-and nothing is printed, a terminal shows what it is doing.
+Text goes to stdout while the agent writes it. A call is printed in a line of its own when it has ended. While
+the agent works and nothing is printed, a terminal shows what the agent is doing.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ class NoAnswer(ChorusError):
 
 
 class LiveOutput:
-    """Prints what the agent writes and calls; `as_json`: each event in one line."""
+    """Prints the agent's text and calls. `as_json`: prints each event as JSON in one line."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
@@ -48,7 +48,7 @@ class LiveOutput:
             print_progress(f"… {next(reversed(self._running.values()), 'working')}")
 
     def finish(self) -> None:
-        """End the last line."""
+        """Clear the progress, and end a line that text has begun."""
         print_progress("")
         if self._in_line:
             print_out("")
@@ -63,9 +63,10 @@ class LiveOutput:
 
 
 class TurnFollower:
-    """Finds the turn that reads the message `message` of the run `run` among the watcher's events.
+    """Finds the turn that reads a message, and follows it in the watcher's events.
 
-    `session`: the run's session when the message was sent; a prompt it waits on delays the message, too.
+    `run`: the name of the headless session; `message`: the id of the message. `session`: the session's id
+    when the message was sent. A pending prompt of that session delays the message.
     """
 
     def __init__(
@@ -78,8 +79,8 @@ class TurnFollower:
         self._sent_to = session
         self._read_at = ""  # when the agent had read the message
         self._left: TurnJson | None = None  # the turn, if its client ended
-        self._prompts: set[str] = set()  # those that were shown
-        self._early: list[TextEvent | CallEvent] = []  # what came before the session was known
+        self._prompts: set[str] = set()  # the prompts that were shown
+        self._early: list[TextEvent | CallEvent] = []  # events from before the session was known
 
     def wait(self, events: Iterable[EventJson]) -> TurnJson:
         """Return the turn when it is over."""
@@ -111,15 +112,15 @@ class TurnFollower:
         return None
 
     def _take_turn(self, turn: TurnJson) -> TurnJson | None:
-        """Take a turn that has changed; return it if it is the one, and over."""
-        # Its result comes after the hooks say that it is over.
+        """Take a turn that has changed. Return it if it has answered the message and is over."""
+        # The turn's result, which has the reason, comes after the hooks have reported the turn's end.
         if self._message in turn["messages"]:
             self._session, self._read_at = turn["session"], self._read_at or datetime.now(UTC).isoformat()
             if turn["reason"] == CLIENT_ENDED:
                 self._left = turn
                 return None
             return turn if turn["reason"] else None
-        # The client may answer a message that was queued in the turn of another.
+        # The client may answer a queued message in the turn of another message.
         if turn["session"] == self._session and turn["reason"] and (turn["ended"] or "") > self._read_at:
             return turn
         return None
@@ -133,7 +134,7 @@ class TurnFollower:
             self._live.show(event)
 
     def show_prompt(self, prompt: PromptJson) -> None:
-        """Say once that the client waits for an answer: nothing goes on before it gets one."""
+        """Say once that the client waits for an answer to this prompt: the turn stops until then."""
         name, session = prompt["id"], self._session or self._sent_to
         if name in self._prompts or session is None or prompt["session"] != session:
             return
@@ -147,7 +148,7 @@ class TurnFollower:
         print_err(f"chorus: waiting for an answer to {name}, {prompt['title']}: {how}")
 
     def _show_early(self, turn: str) -> None:
-        """Show what the turn had written before it was known that it reads the message."""
+        """Show the turn's text and calls from before it was known that the turn reads the message."""
         if self._live is not None and self._session is not None:
             for event in self._early:
                 if event["session"] == self._session and event["turn"] == turn:

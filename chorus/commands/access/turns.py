@@ -22,7 +22,7 @@ MAX_MESSAGE_LENGTH = 100
 
 
 def read_turns(*, turn: str | None = None) -> list[TurnJson]:
-    """Return the turns that `turn` names, or all that are kept, oldest first."""
+    """Return the turns that `turn` names, or all recorded turns, oldest first."""
     home = find_home(Path.cwd())
     try:
         with connect(home) as watcher:
@@ -43,7 +43,7 @@ def read_turns(*, turn: str | None = None) -> list[TurnJson]:
 
 
 def render_turns(turns: Iterable[TurnJson], *, colour: bool) -> Iterator[str]:
-    """Yield two lines for each turn: message, then duration and cost. A third says why it failed."""
+    """Yield two lines for each turn: message, then duration and cost. A third line says why it failed."""
     listed = list(turns)
     width = max([SHORT_TURN_LENGTH, *(len(shorten_turn(turn["turn"])) for turn in listed)])
     for turn in listed:

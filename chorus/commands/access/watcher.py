@@ -23,7 +23,7 @@ class NeverUsed(NotFound):
 
 @contextmanager
 def open_watcher() -> Iterator[Connection]:
-    """Connect to the watcher; start it if necessary, but not where Chorus was never used."""
+    """Connect to the watcher; start it if necessary. Raise NeverUsed if Chorus was never used here."""
     from chorus.wire.watcher_process import connect_or_start  # noqa: PLC0415  most commands only read
 
     home = find_home(os.getcwd())
@@ -35,7 +35,7 @@ def open_watcher() -> Iterator[Connection]:
 
 @contextmanager
 def open_watcher_of(repository: str) -> Iterator[Connection]:
-    """Connect to the watcher of another repository, named as `chorus inbox` does. Never starts one."""
+    """Connect to the watcher of another repository, named as `chorus inbox` names it. Never starts one."""
     from chorus.inbox.repositories import find_repository  # noqa: PLC0415  only for another repository
 
     with connect(find_repository(repository)) as connection:
@@ -62,12 +62,12 @@ def read_status(home: Home) -> StatusJson:
 
 
 def is_stopped(home: Home) -> bool:
-    """Return whether the user stopped the watcher: then hooks do not start it."""
+    """Return True if the user stopped the watcher. Hooks then do not start it."""
     return os.path.exists(home.file("spool/asleep"))
 
 
 def find_supported_home(directory: Path) -> Home:
-    """Return the home of the repository; raise, with a hint, where Chorus cannot record."""
+    """Return the home of the repository. Raise an error with a hint if Chorus cannot record in it."""
     from chorus.store.repository import Repository  # noqa: PLC0415  only commands that start a session
 
     home = find_home(directory)

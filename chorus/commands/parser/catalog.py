@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False  # importing typing costs a third of what Python itself does
+TYPE_CHECKING = False  # importing typing takes a third of the time that Python itself needs to start
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from chorus.commands.parser.reference import CommandArgument, CommandOption, Com
 from chorus.model.lane_name import LANE_REFS
 
 LANES = f"git for-each-ref --format='%(refname:lstrip=2)' {' '.join(LANE_REFS)} 2>/dev/null"
-# The newest are the likely ones.
+# The newest actions are the most likely to be named.
 ACTIONS = "chorus log -n 100 2>/dev/null | sed -n 's/^ *\\([0-9][0-9]*\\) .*/\\1/p'"
 FILES = {"FILE", "FILE[:LINE]", "PATH"}
 # Placeholders for words that are looked up when Tab is pressed.
@@ -109,7 +109,7 @@ def _names(pages: Sequence[CommandPage]) -> list[str]:
 
 
 def _words(page: CommandPage) -> str:
-    """Return what may come next, other than an option."""
+    """Return the words that may follow a command, other than options."""
     if page.subcommands:
         return " ".join(part.name.split()[-1] for part in page.subcommands)
     return next(filter(None, map(_offered, page.arguments)), "")
@@ -140,7 +140,7 @@ def _cases(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str
 
 
 def _values(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str:
-    """Render the cases that offer, after an option with a value, only its values."""
+    """Render the cases for options that take a value: after such an option, only its values are offered."""
     lines = []
     for page in _all(pages):
         for option in (option for option in page.options if option.value is not None):

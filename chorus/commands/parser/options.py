@@ -35,7 +35,7 @@ def add_turn_option(parser: ArgumentParser) -> None:
 
 
 def add_action_options(parser: ArgumentParser) -> None:
-    """Add the ways to name several actions."""
+    """Add the arguments that select actions: by name, by turn or by lane."""
     parser.add_argument(
         "actions", nargs="*", metavar="ACTION", help="numbers from `chorus log`, tool_use ids or lane commits"
     )

@@ -1,8 +1,8 @@
 """Parse the common forms of a command line without argparse, whose import takes as long as some commands.
 
 `PlainParser` takes the same `add_argument` calls as argparse's parser. It understands exact option names,
-values in a word of their own, and arguments in one row. Everything else (help, errors, abbreviations,
-`--option=value`, subcommands) gives None, and argparse is asked; so it never decides anything by itself.
+option values in a word of their own, and arguments that are not separated by options. For everything else
+(help, errors, abbreviations, `--option=value`, subcommands) it gives up, and the caller uses argparse.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNDERSTOOD = {"action", "default", "type", "dest", "nargs", "choices", "help", "
 
 
 class NotPlain(Exception):
-    """Only argparse can parse this."""
+    """This parser or command line needs argparse."""
 
 
 class PlainParser:
@@ -54,7 +54,7 @@ class PlainParser:
         raise NotPlain
 
     def parse(self, words: Sequence[str]) -> Namespace | None:
-        """Return what argparse would return; None if argparse has to be asked."""
+        """Return what argparse would return; None if the words must be parsed by argparse."""
         try:
             return self._parse(words)  # type: ignore[return-value]  # the same attributes
         except (NotPlain, StopIteration):
@@ -85,7 +85,7 @@ class PlainParser:
         )
 
     def _assign(self, row: list[str]) -> dict[_Argument, object]:
-        """Give each argument its words: one for each, the rest for a last one that takes one or many."""
+        """Assign one word to each argument, and the rest to a last argument that takes `?` or `*`."""
         single = [one for one in self._arguments if one.nargs is None]
         many = self._arguments[len(single) :]
         if (
@@ -141,13 +141,13 @@ class _Argument:
             raise NotPlain
 
     def initial(self) -> object:
-        """Return the value if the option or argument is not given."""
+        """Return the value for an option or argument that is not given."""
         if isinstance(self.default, str):
             return self.convert(self.default)
         return [] if self.nargs == "*" and self.default is None else self.default
 
     def read(self, words: Iterator[str], present: object) -> object:
-        """Take the option's value from the words that follow it. `present` is its value so far."""
+        """Take the option's value from the words that follow it. `present` is the option's value so far."""
         if self.action in SWITCHES:
             return SWITCHES[self.action]
         word = next(words)

@@ -1,6 +1,6 @@
-"""The reference of all commands as data, read from their parsers: for completion and for the documents.
+"""The reference of all commands as data, read from their parsers: for completion and for the docs.
 
-The result is the same on every version of Python: nothing here depends on how argparse lays out its help.
+The result is the same on every version of Python, because it does not use argparse's own help output.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def _page(name: str, summary: str, parser: argparse.ArgumentParser) -> CommandPa
 def _subcommands(
     name: str, action: "argparse._SubParsersAction[argparse.ArgumentParser]"
 ) -> list[CommandPage]:
-    """Return the public subcommands: one without a summary is internal."""
+    """Return the public subcommands. A subcommand without a summary is internal."""
     summaries = {choice.dest: choice.help for choice in action._choices_actions}
     found = []
     for subcommand, parser in action.choices.items():

@@ -28,7 +28,7 @@ def read_pager(command: str) -> str | None:
 
 @cache
 def wants_colour(name: str = "ui") -> bool:
-    """Return whether output of this kind (`color.diff`, …) is coloured: on a terminal, if git's would be."""
+    """Return True if this kind of output (`color.diff`) should be coloured: on a terminal, if git does."""
     if not sys.stdout.isatty() or "NO_COLOR" in os.environ:
         return False
     return _run_git("config", "--get-colorbool", f"color.{name}", "true") != "false"

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def page(lines: Iterable[str], command: str) -> None:
-    """Show the lines as they come, so the first screen does not wait for the last line.
+    """Show each line as soon as it is yielded, so the first screen does not wait for the last line.
 
-    On a terminal they go through the pager of this git command (`pager.diff` and the like).
+    On a terminal, the lines go through the pager that git uses for `command` (such as `pager.diff`).
     """
     pager = read_pager(command) if sys.stdout.isatty() else None
     if pager is None:

@@ -1,8 +1,8 @@
 """A scripted server for the Messages API on loopback, which records its requests.
 
-Which turn to play follows from the request alone: the newest user text that contains a script's key selects
-the script, and the number of assistant messages after it selects the turn. So any number of sessions and
-sub-agents are served at once, and a retry gets the same response.
+The request alone decides which turn is played. The newest user text that contains a script's key selects the
+script, and the number of assistant messages after that text selects the turn. So any number of sessions and
+sub-agents can be served at once, and a retry gets the same response.
 """
 
 import json
@@ -61,7 +61,7 @@ class ModelServer:
         self._thread.join(timeout=5)
 
     def messages(self) -> list[Request]:
-        """The requests for a message of the model."""
+        """Return the requests that asked for a message of the model."""
         return [request for request in list(self.requests) if request.path.startswith("/v1/messages?")]
 
     def record(self, path: str, body: Mapping[str, Any]) -> Request:
@@ -80,7 +80,7 @@ class ModelServer:
         return THE_END
 
     def spend(self, request: Request, step: Refuse | StreamError | Cut) -> bool:
-        """Count a failure for this session; return whether it still happens."""
+        """Count a failure for this session. Return False once it has happened as often as the step says."""
         key = (request.session, id(step))
         with self._lock:
             self._spent[key] += 1
@@ -104,7 +104,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Otherwise the kernel holds back a small piece until the last one is acknowledged: up to 40 ms.
+    # Otherwise the kernel holds back a small piece until the one before is acknowledged, up to 40 ms.
     disable_nagle_algorithm = True
     server: _Server
 

@@ -14,7 +14,7 @@ USAGE = {
     "cache_read_input_tokens": 0,
     "output_tokens": 5,
 }
-# Long inputs come in pieces, as the real API sends them; the size does not matter.
+# A long text is sent in pieces, as by the real API. The size of a piece does not matter.
 PIECE_LENGTH = 4096
 
 
@@ -51,7 +51,7 @@ def render_block(index: int, step: Text | Thinking | ToolUse) -> Iterator[bytes]
 
 
 def render_whole(model: str, turn: Turn) -> bytes:
-    """The response to a request without `stream`."""
+    """Render the response to a request without `stream`."""
     content = [{"type": "text", "text": step.text} for step in turn if isinstance(step, Text)]
     return json.dumps(_message(model, content=content, stop_reason=stop_reason(turn))).encode()
 

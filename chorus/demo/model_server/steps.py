@@ -1,7 +1,7 @@
 """Steps of a script beyond `chorus.demo.script`: the model waits, fails or drops the connection.
 
-A script is a list of turns, one per request the client makes after the user's message; a turn is a
-list of steps, played in order. When a script runs out, the model says "Done." and stops.
+A script is a list of turns, one for each request that the client makes after the user's message. A turn is a
+list of steps, played in order. After the last turn of a script, the model says "Done." and stops.
 """
 
 import threading

@@ -18,7 +18,7 @@ from chorus.demo.stand_in.screen import DIM, TYPED, Block, Dialog, State
 from chorus.demo.stand_in.session import MODEL, Json, Session, Transcript
 from chorus.demo.stand_in.tools import ToolResult, Tools, failure, program_of
 
-# Slow enough to follow.
+# The pause between the steps of a reply: slow enough to follow.
 PACE_SECONDS = 0.2
 # The indexes of the dialog's options.
 ALLOW, ALLOW_PROGRAM, AUTO_MODE, DENY = range(4)

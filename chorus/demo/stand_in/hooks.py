@@ -13,7 +13,7 @@ from typing import Any
 
 from chorus.demo.stand_in.session import Json, Session
 
-# The client's own limit for a hook without one.
+# The client's time limit for a hook that sets none.
 DEFAULT_TIMEOUT_SECONDS = 600.0
 
 
@@ -23,7 +23,7 @@ class Hooks:
         self._hooks: Json = json.loads(settings).get("hooks", {}) if settings else {}
 
     def run(self, event: str, fields: Json, *, subject: str = "") -> list[Json]:
-        """Run the hooks of an event, one after another; return what each printed for this event."""
+        """Run the hooks of an event, one after another. Return the `hookSpecificOutput` of each, if any."""
         session = self._session
         value: Json = {
             "session_id": session.id,

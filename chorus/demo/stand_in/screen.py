@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(slots=True)
 class Dialog:
-    """The dialog that asks whether a command may run. `answer` gets the index of the chosen option."""
+    """The dialog that asks whether a command may run. `answer` is called with the chosen option's index."""
 
     command: str
     description: str

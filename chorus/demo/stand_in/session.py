@@ -1,4 +1,4 @@
-"""A session of the stand-in, and what the client writes about one: its registration and its transcript."""
+"""A session of the stand-in, and the files that it writes as the client does: registration and transcript."""
 
 import json
 import os

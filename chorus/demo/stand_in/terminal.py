@@ -12,10 +12,10 @@ from contextlib import suppress
 from types import FrameType
 from typing import Self
 
-# The title, the alternate screen and a hidden cursor, as the client has them.
+# Set the title, enter the alternate screen and hide the cursor, as the client does; and undo that.
 ENTER = "\x1b]0;✳ Claude Code\x07\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l"
 LEAVE = "\x1b[?1049l\x1b[0m\x1b]0;\x07\x1b[?25h"
-# A lone escape is a key; the rest of a sequence follows at once.
+# How long to wait for more after an escape byte. The rest of a sequence follows at once; alone it is a key.
 ESCAPE_SECONDS = 0.02
 READ_BYTES = 65536
 # One key: a sequence of the terminal, a control byte, or one character of UTF-8.
@@ -56,12 +56,12 @@ class Terminal:
             os.write(self._wake, b"!")
 
     def read_keys(self, timeout_seconds: float | None) -> list[str] | None:
-        """The keys pressed; none when woken or after the timeout; None if the terminal is gone."""
+        """Return the keys pressed; an empty list when woken or after the timeout, None without a terminal."""
         data = self.read(timeout_seconds)
         return None if data is None else list(_decode(data))
 
     def read(self, timeout_seconds: float | None) -> bytes | None:
-        """The bytes typed; none when woken or after the timeout; None if the terminal is gone."""
+        """Return the bytes typed; empty when woken or after the timeout, None if the terminal is gone."""
         ready, _, _ = select.select([self._input, self._woken], [], [], timeout_seconds)
         if self._woken in ready:
             os.read(self._woken, READ_BYTES)
@@ -76,7 +76,7 @@ class Terminal:
         return data or None
 
     def measure(self) -> tuple[int, int]:
-        """Columns and rows. After a change of size, everything is drawn again."""
+        """Return columns and rows. After a change of size, clear the screen, so that all is drawn again."""
         size = os.get_terminal_size(sys.stdout.fileno())
         if size != self._size:
             self._size, self._drawn = size, []
@@ -84,7 +84,7 @@ class Terminal:
         return size.columns or 80, size.lines or 24
 
     def draw(self, rows: list[str]) -> None:
-        """Write the rows that changed."""
+        """Write the rows that have changed since the last call."""
         height = self._size[1] or 24
         rows = [*rows[:height], *[""] * (height - len(rows))]
         pieces = [

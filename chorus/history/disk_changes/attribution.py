@@ -24,13 +24,13 @@ from chorus.store.objects.trees import FILE_MODE, TreeEntry
 
 RECORDED_OUTSIDE = "its change was recorded as outside before the call was reported"
 WRITTEN_OVER = "another call wrote over it at the same time"
-# How many records of a path are searched for a change that is not on disk by itself.
+# How many records of a path are searched for the one that holds a change.
 MAX_RECORDS_SEARCHED = 20
 
 # The edits of one path in order, each with the index of its call; None: outside.
 EditChain = list[tuple[int | None, Edit]]
 
-# One action without a report: all that changed is its own, whatever the bytes are.
+# The part of an action that gets the whole change of a file, whatever the bytes are.
 WHOLE = ChangePart(0, None)
 
 
@@ -38,12 +38,12 @@ class EndedCall(NamedTuple):
     """A call that has ended, with what is known about where it wrote.
 
     `where`: for a call that may write anywhere, the paths that changed in its window; None: possibly any.
-    `shared`: other windows were open as well, so the client's list of its changed paths decides.
-    `is_late`: the client did not wait for this to be recorded and may have written more by now.
-    `in_window`: another call, which may write anywhere, ran when this one ended.
-    `is_announced`: its start was reported before it could write, after all calls that had ended by then.
-    `until`: when it had ended, in seconds since 1970, if known. What was written later is not its change.
-    `since`: the same of its start. What was last written before is not its change either.
+    `shared`: other windows were open as well, so the client's list of this call's changed paths decides.
+    `is_late`: the client did not wait until the call was recorded, and may have written more by now.
+    `in_window`: another call, which may write anywhere, was running when this one ended.
+    `is_announced`: its start was reported before it could write, and after the ends of all earlier calls.
+    `until`: it had ended by this time, in seconds since 1970. Files written later are not its change.
+    `since`: it started at this time. Files last written earlier are not its change either.
     """
 
     action: Action
@@ -72,14 +72,14 @@ class RecordStep:
 class Attribution:
     """Calls in the order in which they wrote, the paths each may have written, and the steps to record.
 
-    `written_since`: paths that were written again after a call had ended that may have written there.
+    `written_since`: paths that one of the calls may have written, and that were written again after it ended.
     """
 
     calls: Sequence[EndedCall]
     paths: Sequence[Collection[RepoPath]]
     written_since: Collection[RepoPath] = ()
     steps: list[RecordStep] = field(default_factory=list)
-    # Actions whose change cannot be separated, by index, with the action that gets it.
+    # For each action whose change cannot be separated, the action that gets the change. Both are indexes.
     contained: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -89,11 +89,11 @@ class Attribution:
 
     @property
     def window_paths(self) -> set[RepoPath]:
-        """The paths partly changed by a call that may write anywhere."""
+        """The paths that were partly changed by a call that may write anywhere."""
         return {edit.path for step in self._window_steps() for edit in step.edits}
 
     def unfinished_paths(self, changed: Iterable[Edit]) -> set[RepoPath]:
-        """The paths of which a part has no owner."""
+        """The paths whose last part belongs to no step: its owner is not known yet."""
         reached = {edit.path: edit.after for step in self.steps for edit in step.edits}
         return {edit.path for edit in changed if reached.get(edit.path, edit.before) != edit.after}
 
@@ -104,7 +104,7 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class SharedPath:
-    """One path with its state before and after, and the actions that name it, by index."""
+    """One path with its state before and after, and the actions that may have changed it, by index."""
 
     path: RepoPath
     before: TreeEntry | None
@@ -131,7 +131,7 @@ class Attributor:
     ) -> Attribution:
         """Split the edits among these calls. `open_paths`: the paths that unfinished calls name.
 
-        `is_ordered`: the calls are in the order in which they wrote, as far as that is known.
+        `is_ordered`: the calls are already in the order in which they wrote, as far as that is known.
         """
         changed = {edit.path: edit for edit in edits}
         paths = [self._paths_of(call, changed) for call in calls]
@@ -165,7 +165,7 @@ class Attributor:
             where = set(locate_all(call.where))
             found = (path for path in changed if is_named(path, where))
         elif call.until is not None:
-            # Whether it wrote there as well is not known.
+            # It is not known whether the call wrote a file that was written again later: leave that file out.
             found = (path for path in found if not self._is_written_after(call, path))
             if (since := call.since) is not None:
                 is_written_before = self._workspace.work_tree.is_written_before
@@ -173,22 +173,23 @@ class Attributor:
         return dict.fromkeys((*found, *reported))
 
     def _is_written_after(self, call: EndedCall, path: RepoPath) -> bool:
-        """Whether the file was written once more when this call had ended."""
+        """Whether the file was written after this call had ended. False for a call that names its paths."""
         until = None if call.names_its_paths else call.until
         return until is not None and self._workspace.work_tree.is_written_after(path, until)
 
     def explain_missing(
         self, action: Action, paths: Sequence[RepoPath], within: str | None = None
     ) -> tuple[str | None, str | None]:
-        """Explain why an action has no change of its own: the action whose record holds it, or a reason.
+        """Explain why an action has no change of its own.
 
-        Both are None where the client reports no change either.
+        Return the action whose record holds the change, or else a reason. Both are None if the client reports
+        no change either.
         """
         changed = self._reported_as_changed(action, paths)
         lost = [path for path in changed if self._is_missing(action, path, self._timeline.entry(path))]
         found = [path for path in changed if path not in lost]
         if action.write_scope is WriteScope.ANYWHERE:
-            # What the client reports of such a call may be another's.
+            # The client's report of such a call may include changes by other calls.
             outside = any(self._holder(action, path) is None for path in found)
             return within, RECORDED_OUTSIDE if outside and within is None else None
         within = within or next((self._holder(action, path) for path in found), None)
@@ -210,7 +211,7 @@ class Attributor:
         if len(calls) > 1:
             owners = {path: self._likely(calls, path, own) for path, own in owners.items()}
         found = []
-        # A file below a path that a call names, which was a directory, goes to the last of those calls.
+        # The last call that names its paths may name a former directory: it also gets the files below that.
         last = max((index for index, call in enumerate(calls) if call.names_its_paths), default=None)
         for path in dict.fromkeys((*owners, *changed)):
             own = owners.get(path, () if last is None or not is_named(path, named[last]) else (last,))
@@ -227,7 +228,7 @@ class Attributor:
         return found
 
     def _likely(self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]) -> tuple[int, ...]:
-        """The calls that report a change of this path, or report nothing; all calls if there are none."""
+        """Leave out calls whose complete report does not list this path; if none would be left, keep all."""
         locate_all = self._workspace.locate_all
 
         def denies(call: EndedCall) -> bool:
@@ -237,7 +238,10 @@ class Attributor:
         return tuple(index for index in own if not denies(calls[index])) or own
 
     def _writing_order(self, count: int, paths: Iterable[SharedPath]) -> list[int]:
-        """The calls, by index, in the order in which they wrote, as far as calls that name files show it."""
+        """The indexes of the calls in the order in which they wrote.
+
+        Only calls that name their files are reordered: their reports show which of them wrote first.
+        """
         order = list(range(count))
         for shared in paths:
             pairs = zip(shared.actions, shared.reports, strict=True)
@@ -294,7 +298,7 @@ class Attributor:
         )
 
     def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
-        """The parts that no longer differ on disk: undone, or recorded before they were reported."""
+        """The parts of a file that is as recorded: its changes were undone, or recorded before the report."""
         changing = [index for index, report in enumerate(shared.reports) if reports_change(report)]
         content = self._workspace.read(shared.after) if changing else None
         if content is None:
@@ -312,7 +316,7 @@ class Attributor:
         )
 
     def _entry_after(self, shared: SharedPath, part: ChangePart, *, is_last: bool) -> TreeEntry | None:
-        """The file after one part of its change. The last part gets a mode change: its author is unknown."""
+        """The file after one part of its change. A change of the mode goes to the last part."""
         if part is WHOLE:
             return shared.after
         if is_last and part.after == self._workspace.read(shared.after):
@@ -323,7 +327,7 @@ class Attributor:
         return TreeEntry(known.mode if known else FILE_MODE, self._workspace.store.write_blob(part.after))
 
     def _reported_as_changed(self, action: Action, paths: Sequence[RepoPath]) -> list[RepoPath]:
-        """The paths for which the client reports a change although the disk shows none."""
+        """The paths, of those given, for which the client reports a change; none if the action failed."""
         if action.status != "succeeded":
             return []
         locate = self._workspace.locate
@@ -338,7 +342,7 @@ class Attributor:
         return is_overwritten(content, report)
 
     def _holder(self, action: Action, path: RepoPath) -> str | None:
-        """The action whose record also holds this action's change; None if it is not an action's record."""
+        """The action whose record also holds this action's change; None if no action's record holds it."""
         newest: str | None = None
         before: TreeEntry | None = None
         for recorded in islice(self._timeline.touching(path), MAX_RECORDS_SEARCHED):
@@ -346,7 +350,7 @@ class Attributor:
             before = next(edit.before for edit in self._timeline.edits(recorded) if edit.path == path)
             if self._is_missing(action, path, before):
                 return recorded.record.action
-        # Where the oldest of these started from a file that had the change, no action has it.
+        # If the oldest of these records started from a file that had the change, none of them holds it.
         oldest = self._workspace.read(before) if _is_plain(before) else None
         report = report_about(action, path, self._workspace.locate)
         return newest if oldest is None or split_present(oldest, [report]) is None else None
@@ -373,14 +377,14 @@ def reports_change(report: ReportedEdit) -> bool:
 
 
 def _may_run(calls: Sequence[EndedCall]) -> bool:
-    """Whether one of the calls that were reported after the first may have run when that one ended."""
+    """Whether one of the later calls may have been running when the first one ended."""
     return any(not call.names_its_paths and not call.is_announced for call in calls[1:])
 
 
 def _order_of_parts(count: int, chains: Sequence[EditChain]) -> list[int]:
-    """The calls, by index, in the order of their parts; in order of arrival where that does not decide.
+    """The indexes of the calls in the order of their parts.
 
-    Also where two files contradict each other.
+    Calls keep the order of arrival if the parts do not decide, or if two files contradict each other.
     """
     earlier: dict[int, set[int]] = {index: set() for index in range(count)}
     for chain in chains:
@@ -421,5 +425,5 @@ def _take_edits(chain: EditChain, index: int, outside: list[Edit], own: list[Edi
 
 
 def _is_plain(entry: TreeEntry | None) -> bool:
-    """Whether it is a regular file, or no file at all."""
+    """Whether the entry is a regular file, or there is no file at all."""
     return entry is None or entry.mode in PLAIN_MODES

@@ -40,7 +40,7 @@ class ReflogStep:
 
 @dataclass(frozen=True, slots=True)
 class HeadMove:
-    """A move of HEAD or the stash. `steps` are those in which git may have written files."""
+    """A move of HEAD or the stash. `steps`: only the steps in which git may have written files."""
 
     after: Head
     reason: str
@@ -50,17 +50,17 @@ class HeadMove:
 
 class HeadTracker:
     def __init__(self, workspace: Workspace, last: str | None, branch: str | None) -> None:
-        """`last`: HEAD when something was last recorded; `branch`: that of the last lane written to."""
+        """`last`: HEAD when something was last recorded; `branch`: the branch of the lane last written to."""
         self._workspace = workspace
         self.head = parse_head(last) if last else workspace.repository.head()
         self._stash = workspace.refs.read(STASH)
         self.branch = self.head.ref or self._detached_branch(branch)
-        # The commit that the changes found now started from: an agent may change files and commit them in
-        # one command.
+        # HEAD when the changes found now were made. It may be older than `head`: an agent may change files
+        # and commit them in one command.
         self.base = self.head
 
     def look(self) -> HeadMove | None:
-        """Return what moved since the last look."""
+        """Return the move of HEAD or the stash since the last look; None if neither moved."""
         before, stash = self.head, self._stash
         self.head, self._stash = self._workspace.repository.head(), self._workspace.refs.read(STASH)
         self.base = self.head
@@ -71,7 +71,7 @@ class HeadTracker:
                 self.branch = self.head.ref or detached_at(self.head)
             return move
         if self._stash != stash:
-            # Stashing goes from what was stashed to HEAD, popping the other way round.
+            # Stashing changes files from their stashed content to that in HEAD; popping does the reverse.
             ends = [(self.head.oid, stash), (self.head.oid, self._stash), (self._stash, self.head.oid)]
             for untracked in (*self._untracked(stash), *self._untracked(self._stash)):
                 ends += [(untracked, None), (None, untracked)]
@@ -79,7 +79,7 @@ class HeadTracker:
         return None
 
     def paths_of(self, move: HeadMove) -> list[RepoPath] | None:
-        """The files git may have written; None if the commit it started from is gone."""
+        """The files that git may have written; None if the old commit of a step is gone."""
         paths: dict[RepoPath, None] = {}
         for step in move.steps:
             old, new = self._tree(step.old), self._tree(step.new)
@@ -112,7 +112,7 @@ class HeadTracker:
         return ReflogStep(before.oid, after.oid, reason)
 
     def _detached_branch(self, branch: str | None) -> str:
-        """Keep the lane's branch while a rebase or the like has HEAD detached."""
+        """The branch to use while HEAD is detached. During a rebase or the like, keep the lane's branch."""
         if branch and (branch.startswith(DETACHED) or self._workspace.repository.operation()):
             return branch
         return detached_at(self.head)
@@ -149,7 +149,7 @@ def parse_head(text: str) -> Head:
 
 
 def read_reflog_steps(git_dir: Path, start: Oid | None, end: Oid | None) -> list[ReflogStep] | None:
-    """The steps of HEAD's reflog from `start` to `end`, oldest first; None if it does not lead there."""
+    """The steps of HEAD's reflog from `start` to `end`, oldest first; None if the reflog lacks them."""
     try:
         with (git_dir / "logs" / "HEAD").open("rb") as file:
             size = file.seek(0, os.SEEK_END)
@@ -165,7 +165,7 @@ def read_reflog_steps(git_dir: Path, start: Oid | None, end: Oid | None) -> list
 
 
 def parse_reflog(lines: list[str]) -> Iterator[ReflogStep]:
-    """`OLD NEW name seconds zone<TAB>reason`. A line whose start was cut off is left out."""
+    """Parse lines `OLD NEW name seconds zone<TAB>reason`. A line whose start was cut off is left out."""
     for line in lines:
         head, _, reason = line.partition("\t")
         old, new, *_ = *head.split(" ", 2), "", ""

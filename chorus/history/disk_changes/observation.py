@@ -14,7 +14,7 @@ from chorus.store.worktree.scan import ObservedChange, SkippedPath
 
 @dataclass(frozen=True, slots=True)
 class DiskChanges:
-    """The differences from the timeline. `recorded`: changes by git, which were recorded on the way."""
+    """What differs from the timeline. `recorded` are changes by git, which the observer recorded already."""
 
     edits: tuple[Edit, ...]
     omitted: tuple[SkippedPath, ...]
@@ -22,7 +22,7 @@ class DiskChanges:
 
 
 class Observer:
-    """Scans the work tree. Changes explained by a move of HEAD or the stash are recorded as outside."""
+    """Scans the work tree, and records as outside the changes that a move of HEAD or the stash explains."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -37,7 +37,7 @@ class Observer:
         tracker = self._journal.head_tracker
         move = tracker.look()
         moved = tracker.paths_of(move) if move else []
-        # Look where git wrote too; everywhere, if that is unknown.
+        # Also look where git wrote. If that is unknown, look everywhere.
         wanted = None if paths is None or moved is None else [*paths, *moved]
         scan = self._workspace.scanner.changed(tree, wanted)
         changes = [change for change in scan.changes if change.path not in exclude]

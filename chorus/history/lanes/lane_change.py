@@ -1,9 +1,9 @@
 """Turn an action's change into a change of the lane's own tree.
 
-Takes the lane's tree and the edits as seen in the work tree. Returns the entries to put on the lane: the
-action's change alone, line by line, and, where it changes lines by other authors that the lane does not have,
-exactly those lines as context, which is committed first. Works on files in the form git stores, after its
-filters. Never moves a ref.
+Takes the lane's tree and the edits as seen in the work tree. Returns the entries to put on the lane, with the
+action's change alone, line by line. If the action changes lines by other authors that the lane does not have,
+exactly those lines are returned as context, which is committed first. Works on files in the form git stores,
+after its filters. Never moves a ref.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,7 @@ class LaneChange:
 
     context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
     changes: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
-    # The lines of each context, counted from 1 in the file before the action; none: the whole file.
+    # The lines of each context, counted from 1 in the file before the action. Without lines: the whole file.
     lines: dict[RepoPath, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -34,7 +34,7 @@ def plan_lane_change(
 ) -> LaneChange:
     """Plan the change of the lane's tree.
 
-    `positions_of`: where the lines of an edit's file were at that time.
+    `positions_of` gives the positions of the lines in an edit's file at the time of the edit.
     """
     plan = LaneChange()
     new: list[RepoPath] = []
@@ -82,9 +82,10 @@ def merge_entries(
     order: TreeEntry | None = None,
     positions: Positions = unknown_positions,
 ) -> TreeEntry | None:
-    """`ours` with the change from `base` to `theirs`; None where both changed the same lines.
+    """Return `ours` with the change from `base` to `theirs`.
 
-    `order` is the version that decides the order of lines inserted at one point; by default `theirs`.
+    None if both sides changed the same lines, or if one is not a regular file. `order` is the version that
+    decides the order of lines inserted at one point; by default `theirs`.
     """
     if base is None or ours is None or theirs is None:
         return None
@@ -108,7 +109,7 @@ def _place_whole(
     path: RepoPath,
     entries: tuple[TreeEntry | None, TreeEntry | None, TreeEntry | None],
 ) -> None:
-    """Place a change where lines do not help: a file the lane does not have, a link, binary content."""
+    """Place a change that has no lines to place: a file the lane does not have, a link, binary content."""
     before, ours, after = entries
     if ours == after and after is not None:
         return
@@ -135,7 +136,7 @@ def _plain_contents(workspace: Workspace, *entries: TreeEntry | None) -> list[by
 def in_the_way(
     workspace: Workspace, tree: Oid | None, path: RepoPath, plan: LaneChange
 ) -> Iterator[RepoPath]:
-    """Files of the lane that are not on disk and block `path`: one above it, or those below it."""
+    """The lane's files that block `path`: a file in place of a directory above it, or the files below it."""
     parent = path.rpartition("/")[0]
     while parent:
         above = RepoPath(parent)

@@ -1,8 +1,8 @@
 """The lanes of one work tree: which branch a session's next action goes to, and the commits on it.
 
-A lane commit is first written as objects and put on the branch when the timeline has the record. Each session
-has one lane for each branch that the user has checked out. A branch that is checked out anywhere is never
-moved, nor is one that Chorus did not create.
+A lane commit is first written as objects. Its branch moves once the timeline has the record. Each session has
+one lane for each branch that the user has checked out. A branch that is checked out anywhere is never moved,
+and neither is a branch that Chorus did not create.
 """
 
 import os
@@ -25,9 +25,9 @@ from chorus.store.loose_refs import MAX_REF_BYTES
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 from chorus.store.refs import Head
 
-# The files that name the branch a work tree is on, or returns to after a rebase.
-# Context that no agent wrote: an outside change, or uncommitted before the first record.
+# The origins of context that no agent wrote: an outside change, or lines older than the first record.
 USER_ORIGINS = ("outside:", "start")
+# The files that name the branch a work tree is on, or returns to after a rebase.
 BRANCH_FILES = ("HEAD", "rebase-merge/head-name", "rebase-apply/head-name")
 
 Changes: TypeAlias = Mapping[RepoPath, TreeEntry | None]
@@ -35,7 +35,10 @@ Changes: TypeAlias = Mapping[RepoPath, TreeEntry | None]
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A lane. `base`: the commit it started from, None for an unborn branch. `branch`: HEAD at that time."""
+    """A lane. `base`: the commit it started from; None if the branch was unborn.
+
+    `branch`: the user's branch that was checked out then, or a name for a detached HEAD.
+    """
 
     name: LaneName
     session: SessionId | None
@@ -49,7 +52,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCommit:
-    """A lane commit that is not on its branch yet. `tip`: where the branch is; it must not have moved."""
+    """A lane commit that is not on its branch yet. `tip`: the branch's commit when it was prepared."""
 
     lane: Lane
     tip: Oid | None
@@ -61,8 +64,8 @@ class Lanes:
         self._workspace = workspace
         self._timeline = timeline
         self.lines = FileLines(workspace, timeline)
-        self._seen = 0  # how many records are known, and the last of them
-        self._seen_last: Oid | None = None
+        self._seen = 0  # the number of records read for lanes
+        self._seen_last: Oid | None = None  # the last of those records
         self._last: tuple[Oid | None, Oid] = (None, EMPTY_TREE)
         self._by_name: dict[LaneName, Lane] = {}
         self._by_key: dict[tuple[SessionId | None, str], Lane] = {}
@@ -94,7 +97,7 @@ class Lanes:
     def prepare(
         self, lane: Lane, record: Record, edits: Sequence[Edit], seconds: int | None
     ) -> PreparedCommit:
-        """Write the lane commit, after a context commit where it needs one. No ref moves."""
+        """Write the objects of a lane commit, and before it a context commit if needed. No ref moves."""
         tip = self._workspace.refs.read(lane.ref)
         parent = tip or lane.base
         tree = self._tree_of(parent) if parent else None
@@ -114,14 +117,17 @@ class Lanes:
         )
 
     def publish(self, prepared: PreparedCommit) -> None:
-        """Move the branch to a prepared commit; raises RefMoved if it moved meanwhile."""
+        """Move the branch to a prepared commit; raises RefMoved if the branch has moved since."""
         record = prepared.record
         assert record.lane_commit is not None
         reason = f"{record.action}: {record.summary}"
         self._workspace.refs.update(prepared.lane.ref, record.lane_commit.commit, prepared.tip, reason)
 
     def reword(self, recorded: TimelineCommit, commit: Oid, summary: str, head: Head) -> Oid | None:
-        """Replace the subject of a lane's newest commit; None if it is not the newest, or checked out."""
+        """Replace the subject of a lane's newest commit, and return the new commit.
+
+        Return None if the commit is not the newest, or if the lane is checked out.
+        """
         assert recorded.record.lane_commit is not None
         lane = self.find_free(recorded.record.lane_commit.lane, head)
         if lane is None or self._workspace.refs.read(lane.ref) != commit:
@@ -173,7 +179,7 @@ class Lanes:
         return tuple(described)
 
     def _origin(self, lane: Lane, path: RepoPath) -> str:
-        """Who last changed a file, other than this lane's own session."""
+        """The last change of a file that is not this lane's own: an action, `outside:COMMIT` or `start`."""
         for recorded in self._timeline.touching(path):
             record = recorded.record
             if record.kind is RecordKind.OUTSIDE:
@@ -187,7 +193,7 @@ class Lanes:
         return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(tip)
 
     def _is_ours(self, tip: Oid) -> bool:
-        """Whether a branch is still this work tree's lane: after a drop, another may have taken its name."""
+        """Whether the branch is this work tree's lane: after a drop, another branch may have its name."""
         if tip == self._last[0]:
             return True
         names = message.parse_actions(self._workspace.store.read_commit(tip).message)

@@ -1,8 +1,8 @@
 """The log of one work tree read from disk, newest first and only as far as needed.
 
-For a process that reads it once, such as `chorus log` without a watcher. Gives the same entries as
-`MemoryLog`, and reads only as many as are taken: every decision about an action is in newer records or in the
-mark log. Raises `TimelineUnreadable` where only the whole history can answer.
+For a process that reads the log once, such as `chorus log` without a watcher. Gives the same entries as
+`MemoryLog`, but reads only as many as the caller takes: everything that decides the status of an action is in
+newer records or in the mark log. Raises `TimelineUnreadable` if only the whole history can answer.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class DiskLog:
         self.scanner.close()
 
     def entries(self) -> Iterator[LogEntry]:
-        """Entries, newest first: those already read, then the rest as they are read."""
+        """Yield the entries, newest first. Entries that were read before are not read again."""
         yield from self._seen
         for entry in self._entries:
             self._seen.append(entry)
@@ -82,7 +82,7 @@ class DiskLog:
         return [entry_json(entry, self.worktree) for entry in found]
 
     def lanes(self) -> list[LaneJson]:
-        """Every lane whose branch exists, oldest first. Calls that changed nothing are on none."""
+        """Every lane whose branch exists, oldest first. Calls that changed nothing are not counted."""
         entries: list[LogEntry] = []
         rows: dict[LaneName, LaneRow] = {}
         for recorded in self.scanner.on_lanes():
@@ -98,7 +98,7 @@ class DiskLog:
     def show(self, name: str, *, user_diff: bool = False) -> ActionJson:
         """The action with that number, id or lane commit, or the outside change with that timeline commit.
 
-        `user_diff`: with the user's settings for diffs.
+        With `user_diff`, the patch follows the user's settings for diffs.
         """
         entry = self._find_call(name) or self._find_record(name)
         # A lane commit may be abbreviated: only the whole log shows whether it is unique.
@@ -152,7 +152,8 @@ def newest_entries(
 ) -> Iterator[LogEntry]:
     """Merge records and calls, both newest first, into entries in the order of `MemoryLog`, reversed.
 
-    `reverted` grows while the records are read: the reverts of a record are newer than it.
+    `reverted` grows while the records are read. A revert is newer than the record it reverts, so it has been
+    read before that record.
     """
     unnumbered: list[LogEntry] = []
     call = next(calls, None)
@@ -176,7 +177,7 @@ def newest_entries(
 
 
 def newest_calls(lines: Sequence[bytes]) -> Iterator[Mark]:
-    """The calls of these lines, highest number first, each parsed when it is reached."""
+    """The calls in these lines, highest number first. Each line is parsed only when it is reached."""
     last = None
     for line in reversed(lines):
         for call in parse_marks(line):

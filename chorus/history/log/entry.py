@@ -1,7 +1,7 @@
 """One entry of the log: a call or an outside change, with its review status.
 
-Made from a timeline record or a call in the mark log, with the marks and later reverts of it. Imports no
-reader of either, because the first screen of `chorus log` waits for these imports.
+Built from a timeline record or from a call in the mark log, and from its marks and later reverts. Imports as
+little as possible, because the first screen of `chorus log` waits for these imports.
 """
 
 from collections.abc import Callable, Sequence, Set
@@ -18,23 +18,23 @@ from chorus.model.review_state import is_open
 if TYPE_CHECKING:
     from chorus.model.api.json_api import ContextJson, LogEntryJson, UndoneJson
 
-# Finds the record of an action, or the one that also holds its change.
+# Finds the record that holds an action's change: its own record, or that of another action.
 FindAction: TypeAlias = Callable[[str], TimelineCommit | None]
 
 
 class Undone(NamedTuple):
-    """How much of an action's change is gone from disk. `whole`: nothing of it is left."""
+    """How much of an action's change is gone from disk. `whole`: nothing of the change is left."""
 
     by: UndoneBy
     whole: bool
-    gone: int  # lines
-    of: int
+    gone: int  # the number of lines that are gone
+    of: int  # the number of lines that the action changed
 
 
 class LogEntry(NamedTuple):
-    """One entry. `n` is None for outside changes, `timeline` for calls that changed nothing.
+    """One entry. `n` is None for outside changes, `timeline` is None for calls that changed nothing.
 
-    A tuple: a long log has ten thousand of them. `entry_json` gives the public form.
+    It is a tuple because a long log has ten thousand entries. `entry_json` gives the public form.
     """
 
     n: int | None
@@ -61,14 +61,14 @@ class LogEntry(NamedTuple):
     lines: tuple[int, int] | None = None  # added, removed
     call_status: str = "succeeded"
     undone: Undone | None = None
-    context: tuple[str, ...] = ()  # as in its record
-    files: int | None = None  # how many; `paths` is empty where there are too many to list
+    context: tuple[str, ...] = ()  # as in the record
+    files: int | None = None  # the number of files; `paths` is empty if there are too many to list
     reverts_part: tuple[str, ...] = ()  # actions that this reverts only some hunks of
     command: str | None = None  # what the shell was given
 
     @property
     def open(self) -> bool:
-        """Whether it still has to be reviewed."""
+        """Whether the action still has to be reviewed."""
         return is_open(self.status, self.tool, self.reverts, self.within, landed=bool(self.landed))
 
 
@@ -144,7 +144,7 @@ STATUS_OF_CALL: dict[str, ActionStatus] = {"denied": "denied", "failed": "failed
 
 
 def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_action: FindAction) -> LogEntry:
-    """The entry of a call without a record. It has the status of the record that holds its change, if any."""
+    """The entry of a call without a record. If another record holds its change, that gives the status."""
     name, within = call["id"], call.get("within")
     holder = find_action(within) if within else None
     lane_commit = holder.record.lane_commit if holder else None

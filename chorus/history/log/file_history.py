@@ -71,7 +71,7 @@ class DiskFileHistory:
 
     def touching(self, path: RepoPath) -> Iterable[TimelineCommit]:
         if path not in self._touching:
-            # At the end of a line, plain or as a JSON string; or in a record that lists none of its files.
+            # The path ends a line, plain or as a JSON string. A record that lists no files is checked too.
             ends = (f" {path}\n", f"{json.dumps(path)[1:]}\n", f"\n{render_trailer(EDIT, NOTHING)}\n")
             found = self._scanner.containing([end.encode("utf-8", "surrogateescape") for end in ends])
             own = [r for r in found if any(edit.path == path for edit in self.edits(r))]

@@ -15,9 +15,9 @@ from chorus.model.ids import Oid, RepoPath, TurnId
 from chorus.model.lane_name import lane_spellings
 from chorus.model.repo_paths import is_at_or_below
 
-# Whether a timeline commit changed a file, or one below a directory.
+# Tells whether a timeline commit changed a file, or any file below a directory.
 ChangesPath: TypeAlias = Callable[[Oid, RepoPath], bool]
-# A path as the user gives it, relative to the work tree; None if it is outside.
+# Converts a path as the user gives it to one relative to the work tree; None if it is outside.
 Locate: TypeAlias = Callable[[str], RepoPath | None]
 
 
@@ -32,8 +32,8 @@ class LogFilter(NamedTuple):
     since: str | None = None
     outside: bool = False
     open: bool = False
-    before: int | None = None  # only what comes before the action with this number
-    limit: int | None = None  # only this many, the newest
+    before: int | None = None  # only entries before the action with this number
+    limit: int | None = None  # only the newest entries, at most this many
 
 
 def select_entries(
@@ -53,7 +53,10 @@ def select_entries(
 
 
 def _find_turns(entries: Sequence[LogEntry], names: Iterable[str]) -> set[TurnId]:
-    """The turns with these names. Raises NoSuchAction if none is found: another tree may have the rest."""
+    """The turns with these names. Raises NoSuchAction if none of the names is found.
+
+    Otherwise, names that are not found are ignored: they may be turns of another work tree.
+    """
     found: set[TurnId] = set()
     missing: NoSuchAction | None = None
     for name in names:
@@ -67,7 +70,7 @@ def _find_turns(entries: Sequence[LogEntry], names: Iterable[str]) -> set[TurnId
 
 
 def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
-    """The entries before the action with that number. Outside changes have no number, so order decides."""
+    """The entries before the action with that number. For outside changes, the order of the log decides."""
     unnumbered: list[LogEntry] = []
     entries = iter(newest)
     for entry in entries:
@@ -119,7 +122,7 @@ _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 def parse_since(text: str) -> float:
-    """`2h`, `3d`, or a date and time, as seconds since the epoch."""
+    """Convert `2h`, `3d`, or a date and time to seconds since the epoch."""
     if text[:-1].isdigit() and text[-1:] in _UNIT_SECONDS:
         return datetime.now(UTC).timestamp() - int(text[:-1]) * _UNIT_SECONDS[text[-1]]
     try:

@@ -71,7 +71,7 @@ def find_action(name: str, trees: Mapping[str, T], here: str, look: Callable[[T,
 
 
 def path_in_tree(path: str, here: Path, tree: Path) -> str:
-    """The same path in another work tree."""
+    """The path at the same place in another work tree. A path outside `here` is returned as it is."""
     with suppress(ValueError):
         return str(tree / Path(path).relative_to(here))
     return path

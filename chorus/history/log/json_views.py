@@ -1,4 +1,4 @@
-"""The JSON of `show` and `lanes`, and the patches in it as git prints them. Keys are API."""
+"""The JSON of `show` and `lanes`, and the patches in it as git prints them. The keys are public API."""
 
 import os
 from collections import Counter, defaultdict
@@ -14,10 +14,11 @@ from chorus.store.git_process import Git
 if TYPE_CHECKING:
     from chorus.model.api.json_api import ActionJson, ContextJson, EditJson, LaneJson, LogEntryJson
 
-# The same for every user: no colours, no programs from the user's configuration.
+# Options for a patch that is the same for every user: no colours, no programs from the user's configuration.
 PATCH_OPTIONS = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
-# As `git diff` prints it to this user, but without programs of theirs, and in colours only at the end.
+# Options for a patch as `git diff` prints it to this user, but without the user's own programs, and without
+# colours: those are added when the patch is shown.
 USER_DIFF_OPTIONS = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-color-moved", "--no-relative")
 
 
@@ -61,7 +62,7 @@ def _edit_json(edit: Edit) -> "EditJson":
 
 
 class LaneCounts(NamedTuple):
-    """What the entries of the log say about each lane, by the lane's name."""
+    """The numbers of actions and the context of each lane, counted from the log's entries, by lane name."""
 
     actions: Mapping[str, int]
     open_actions: Mapping[str, int]
@@ -109,12 +110,12 @@ def _sorted_contexts(texts: Iterable[str]) -> "list[ContextJson]":
 
 
 def changes_below(git: Git, commit: Oid, path: RepoPath) -> bool:
-    """Whether a timeline commit changed this file, or one below this directory."""
+    """Whether a timeline commit changed this file, or any file below this directory."""
     return git.attempt("diff-tree", "--quiet", "-r", f"{commit}^", commit, "--", path).returncode != 0
 
 
 def add_paths(git: Git, own_dir: str, entries: "Iterable[LogEntryJson]") -> None:
-    """Add the paths of those entries that changed too many files for their records to list."""
+    """Add the paths to those entries that changed too many files for their records to list."""
     wanted = {entry["timeline"]: entry for entry in entries if entry["timeline"] and not entry["paths"]}
     if not wanted:
         return
@@ -145,5 +146,5 @@ def _run_user_diff(git: Git, own_dir: str, commit: Oid) -> str:
 
 
 def _without_index(own_dir: str) -> dict[str, str]:
-    """Use an empty index: git would otherwise read the user's whole index, which it does not need here."""
+    """The environment for an empty index: git would otherwise read the user's whole index, for no use."""
     return {"GIT_INDEX_FILE": f"{own_dir}/no-index"}

@@ -8,7 +8,7 @@ from chorus.model.ids import TurnId
 from chorus.model.lane_name import lane_spellings
 from chorus.model.review_state import find_turns
 
-# Fewer digits are not taken for an abbreviated commit.
+# A shorter name is not taken for an abbreviated commit.
 MIN_OID_LENGTH = 4
 
 
@@ -38,7 +38,7 @@ def refuse_unknown_lane(entries: Iterable[LogEntry], name: str) -> None:
 
 
 def find_turn(entries: Iterable[LogEntry], name: str) -> TurnId:
-    """The one turn that a name means."""
+    """The only turn that a name fits: an id, its short form, or the beginning of either."""
     found = find_turns((entry.turn for entry in entries if entry.turn), name)
     if len(found) == 1:
         return TurnId(found[0])

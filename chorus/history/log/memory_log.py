@@ -104,7 +104,7 @@ class MemoryLog:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._follower = LogFollower(journal)
-        self._lane_counts: LaneCounts | None = None  # of the entries as they are, once they were counted
+        self._lane_counts: LaneCounts | None = None  # of the current entries; None until they are counted
         self._restart()
 
     def entries(self) -> list[LogEntry]:
@@ -118,17 +118,17 @@ class MemoryLog:
         return self._follower.reverted
 
     def summary_of(self, recorded: TimelineCommit) -> str:
-        """The summary of a record as the log shows it: the agent's words, also if they came late."""
+        """The summary of a record as the log shows it: with the agent's own text, even if that came late."""
         return self._follower.entry(recorded).summary
 
     def known_entries(self) -> list[LogEntry]:
-        """The entries that this process has already read."""
+        """The entries of all records and marks that this process has already read."""
         if not self._follower.is_current():
             self._restart()
         records, marks, touched = self._follower.read()
         calls = [mark for mark in marks if mark.get("kind") == "call"]
         if any(call["n"] < self._last_number for call in calls):
-            # Its mark was read after the record that follows it.
+            # The mark of a call was read after a record with a higher number.
             self._restart()
             return self.known_entries()
         if records or marks or touched:
@@ -156,7 +156,7 @@ class MemoryLog:
     def show(self, name: str, *, user_diff: bool = False) -> ActionJson:
         """The action with that number, id or lane commit, or the outside change with that timeline commit.
 
-        `user_diff`: with the user's settings for diffs.
+        With `user_diff`, the patch follows the user's settings for diffs.
         """
         return self.prepare_show(self.find(name), user_diff=user_diff)()
 
@@ -185,7 +185,8 @@ class MemoryLog:
         self._entries: list[LogEntry] = []
         self._lane_counts = None
         self._indexes: dict[str, list[int]] = {}  # by call or action
-        # Up to the last record with a number the order is final; what follows may still be reordered.
+        # The order of the entries is final up to the last record with a number. `_sources` ends there. The
+        # loose records and calls after it may still be reordered.
         self._sources: list[TimelineCommit | Mark] = []
         self._loose_records: list[TimelineCommit] = []
         self._loose_calls: list[Mark] = []
@@ -232,10 +233,11 @@ class LogChanges:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        # One that is forgotten is given again when it is touched, which does no harm.
+        # The entries last returned, up to a limit. An entry beyond it may be returned again unchanged, which
+        # does no harm.
         self._taken: LruDict[tuple[int | None, Oid | None], LogEntry] = LruDict(MAX_TAKEN)
         self._follower = LogFollower(journal)
-        self._lane_counts: LaneCounts | None = None  # of the entries as they are, once they were counted
+        self._lane_counts: LaneCounts | None = None  # of the current entries; None until they are counted
         self._restart()
 
     def take(self) -> list[LogEntry]:

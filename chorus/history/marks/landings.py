@@ -1,8 +1,9 @@
 """Find out which landed actions are still on a branch.
 
-A mark says in which commit an action landed. Whether it still counts is read from git each time: the commit
-is reachable, or a copy of it is (after a rebase, amend, squash or cherry-pick), found by the trailer that
-names the action. After `git reset` neither is, and the action can land again.
+A mark says in which commit an action landed. The action still counts as landed if git can reach that commit,
+or a copy of it, from a branch; this is checked each time. A copy (made by a rebase, amend, squash or
+cherry-pick) is found by the trailer that names the action. If `git reset` has removed the commit from the
+branch, the action can land again.
 """
 
 import os
@@ -21,7 +22,8 @@ USER_BRANCHES = (
     *(f"--exclude={ref}*" for ref in ("refs/chorus/", "refs/tags/", "refs/stash", "refs/notes/")),
     "--all",
 )
-# A copy of a commit is committed after it. A clock that was set back by more than this hides one.
+# A copy of a commit has a later date than the commit. If the clock was set back by more than this, the copy
+# is not found.
 CLOCK_SLACK_SECONDS = 2 * 86400
 # Where the branches of a repository are stored, in its common git directory.
 REF_DIRECTORIES = ("refs/heads", "refs/remotes")
@@ -34,13 +36,13 @@ class Landing(NamedTuple):
     seconds: int
 
 
-# The state of all branches, for comparison only.
 SECOND_NS = 1_000_000_000
+# The state of all branches, for comparison only.
 BranchStamp: TypeAlias = tuple[tuple[str, int, int], ...]
 
 
 def find_landed(git: Git, landings: Mapping[str, Landing], tips: Sequence[str] = USER_BRANCHES) -> set[str]:
-    """The actions that have landed on these branches, which are given as arguments of `git rev-list`."""
+    """The actions that have landed on the branches `tips`, which are arguments of `git rev-list`."""
     if not landings:
         return set()
     lost = _find_lost(git, {commit for landing in landings.values() for commit in landing.commits}, tips)
@@ -84,7 +86,7 @@ def read_branch_stamp(common_dir: str, git_dir: str) -> BranchStamp:
             found = os.stat(place)  # noqa: PTH116  hot path
         except FileNotFoundError:
             continue
-        # Where times are whole seconds, another change may follow within the same one.
+        # If a file system keeps times in whole seconds, another change may follow within the same second.
         is_coarse = found.st_mtime_ns % SECOND_NS == 0 and now_ns - found.st_mtime_ns < 2 * SECOND_NS
         stamp.append((place, now_ns if is_coarse else found.st_mtime_ns, found.st_ino))
     return tuple(stamp)
@@ -101,7 +103,7 @@ def _find_lost(git: Git, commits: Set[Oid], tips: Sequence[str]) -> set[str]:
 
 
 def _directories(root: str, common_dir: str) -> Iterable[str]:
-    """A directory of refs and those below it, except those of lanes."""
+    """Yield a directory of refs and all directories below it, except those of lanes."""
     lanes = {f"{common_dir}/{ref.rstrip('/')}" for ref in LANE_REFS}
     waiting = [root]
     while waiting:

@@ -25,7 +25,7 @@ CALL_START = b'{"v":1,"kind":"call",'
 
 
 class Mark(TypedDict, total=False):
-    """One line of the mark log. Which keys there are depends on `kind`."""
+    """One line of the mark log. The `kind` determines which of the other keys it has."""
 
     v: int
     kind: str  # call, kept, open, landed, undone, moved, status, said, head, dropped
@@ -57,7 +57,7 @@ class Mark(TypedDict, total=False):
 
 
 class UndonePart(NamedTuple):
-    """How many lines an action changed in one file, and how many of them are gone."""
+    """The number of lines that an action changed in one file (`of`), and how many of them are gone."""
 
     gone: int
     of: int
@@ -72,7 +72,7 @@ class ActionMarks:
     def __init__(self, lines: Iterable[Mark] = ()) -> None:
         self.kept: set[str] = set()
         self.landings: dict[str, Landing] = {}
-        # Landed actions whose commit is on no branch any more; the owner of the marks sets it.
+        # Landed actions whose commit is on no branch any more. The owner of this object sets it.
         self.off_branches: Set[str] = frozenset()
         self.undone: dict[str, dict[str, UndonePart]] = {}  # by action and path
         self.moved: dict[str, Oid] = {}  # lane commits that were rewritten, by action
@@ -171,7 +171,7 @@ class MarkLog:
 
 
 def read_marks(path: Path) -> tuple[list[bytes], list[Mark]]:
-    """The lines of calls, unparsed, and all other lines. Incomplete lines are skipped."""
+    """The lines of calls, unparsed, and all other lines as marks. Incomplete lines are skipped."""
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:

@@ -1,8 +1,8 @@
 """Find the actions whose changes are gone from disk, when an outside change or a revert is recorded.
 
-Follows each file that an action changed through its records (`changes/line_history`) and compares it with the
-disk. Costs nothing until somebody else changes such a file. A branch switch undoes nothing: the change is on
-the other branch. Never looks at the work tree, never writes.
+Follows each file that an action changed through its records (`changes/line_history`), up to the edit that is
+about to be recorded. Costs nothing until somebody else changes such a file. A branch switch undoes nothing:
+the change is still on the other branch. Never looks at the work tree, never writes.
 """
 
 from collections import OrderedDict
@@ -21,13 +21,13 @@ from chorus.model.ids import Oid, RepoPath
 from chorus.model.review_state import REVERT_TOOL
 from chorus.store.objects.trees import TreeEntry
 
-# How far back the records of a file are followed: an older action stays as it is.
+# How many records of a file are followed. Older actions keep the status that they have.
 MAX_RECORDS_FOLLOWED = 200
 # Larger files are compared as a whole.
 MAX_FOLLOWED_BYTES = 2**20
-# Files whose lines are remembered: following one from the start costs a comparison per record.
+# How many files are remembered with their lines: following one from the start costs a comparison per record.
 MAX_FILES_REMEMBERED = 32
-# How the reflog names what leaves changes on another branch, or restores them by itself.
+# How the reflog names operations that leave changes on another branch, or restore them by themselves.
 SWITCHES = ("checkout:", "rebase", "pull --rebase")
 
 
@@ -43,13 +43,13 @@ class UndoneActions:
     def __init__(self, workspace: Workspace, timeline: Timeline) -> None:
         self._workspace = workspace
         self._timeline = timeline
-        self._first: Oid | None = None  # the timeline's first record: another one after a rewrite
+        self._first: Oid | None = None  # the timeline's first record, which a rewrite replaces
         self._files: OrderedDict[RepoPath, FollowedFile] = OrderedDict()
         self._marked: dict[str, dict[str, LineCounts]] = {}  # what the marks say, by action and path
         self._landed: set[str] = set()
 
     def take(self, mark: Mark) -> None:
-        """Learn what a mark says about actions."""
+        """Note which actions a mark reports as undone or landed."""
         match mark.get("kind"):
             case "undone":
                 for name, path, gone, of in mark["parts"]:
@@ -71,10 +71,11 @@ class UndoneActions:
         by_git: bool = False,
         revert: Sequence[str] | None = None,
     ) -> list[tuple[str, str, int, int]]:
-        """What these edits undo or restore: action, path, lines gone, lines changed.
+        """Return what these edits undo or restore: action, path, lines gone, lines changed.
 
-        The edits are outside edits, or those of a `revert` of these actions, which undoes no other action but
-        may restore lines that were gone. Landed changes stay landed unless git itself went back.
+        The edits are outside edits or, if `revert` is given, those of a revert of the actions in it. Such a
+        revert undoes no other action, but may restore lines that were gone. With `by_git`, git made the
+        edits; edits by anything else never undo a landed action.
         """
         if is_switch(reason):
             return []
@@ -134,7 +135,7 @@ class UndoneActions:
             lines.redo(redone, version)
 
     def _redone(self, reverts: Sequence[str]) -> str | None:
-        """The action that reverting these redoes; None unless they are the revert of one action."""
+        """If `reverts` names one revert, and that reverted one action, return the action: it is redone."""
         if len(reverts) != 1:
             return None
         first = self._timeline.find_action(reverts[0])
@@ -161,5 +162,5 @@ class UndoneActions:
 
 
 def is_switch(reason: str | None) -> bool:
-    """Whether git changed the files because another commit is checked out."""
+    """Whether this reason names an operation of git that checks out another commit."""
     return reason is not None and reason.startswith(SWITCHES)

@@ -1,8 +1,8 @@
 """The numbers of actions, counted over all work trees of a repository.
 
-Each timeline knows its own numbers; the newest number of the repository is in a shared file, so that a number
-means one action, whichever work tree it was made in. The file is written after the action: after a crash in
-between, another work tree may use the number again; then TREE:NUMBER names one of the two.
+Each timeline knows its own numbers. A shared file holds the newest number of the repository, so that a number
+means the same action in every work tree. The file is written after the action. After a crash in between,
+another work tree may use the number again; TREE:NUMBER then says which action is meant.
 """
 
 import os
@@ -45,7 +45,7 @@ class ActionNumbers:
         """The highest number on any timeline, if the shared file does not exist yet."""
         refs = self._git.text("for-each-ref", "--format=%(refname)", REF_PREFIX.rstrip("/")).split()
         if len(refs) < 2:
-            return 0  # the caller knows its own
+            return 0  # there is no timeline but the caller's, and the caller knows its own numbers
         newest = ("log", "-1", f"--grep=^{NUMBER}: ", f"--format=%(trailers:key={NUMBER},valueonly)")
         found = [self._git.text(*newest, ref) for ref in refs]
         return max((int(text) for text in found if text.strip().isdigit()), default=0)

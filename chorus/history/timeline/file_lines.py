@@ -1,6 +1,6 @@
 """The positions of a file's lines, from all its versions on the timeline.
 
-Read only if a merge cannot otherwise decide which line is which, which is rare. Never writes.
+Versions are read only if a merge cannot otherwise decide which line is which. That is rare. Never writes.
 """
 
 from collections import OrderedDict
@@ -24,7 +24,7 @@ MAX_VERSIONS = 200
 VERSIONS_STEP = 100
 # Larger files are not followed.
 MAX_BYTES = 2**19
-# Files whose lines are remembered: following one from the start costs a comparison per version.
+# How many files are remembered with their lines: following one from the start costs a comparison per version.
 MAX_FILES = 16
 
 Versions: TypeAlias = tuple[TreeEntry | None, ...]
@@ -32,7 +32,7 @@ Versions: TypeAlias = tuple[TreeEntry | None, ...]
 
 @dataclass(slots=True)
 class _Recorded:
-    """The edits of one file in the timeline that starts with record `first`, without the oldest `start`."""
+    """The edits of one file, without the oldest `start` edits. `first` is the timeline's first record."""
 
     first: Oid
     start: int
@@ -40,7 +40,7 @@ class _Recorded:
 
 
 class FileLines:
-    """The lines of the timeline's files."""
+    """Finds the positions of lines in the files of a timeline."""
 
     def __init__(self, workspace: Workspace, timeline: Timeline) -> None:
         self._workspace = workspace
@@ -51,14 +51,14 @@ class FileLines:
     def now(
         self, path: RepoPath, content: bytes | None, step: Callable[[], None] = lambda: None
     ) -> Positions:
-        """The current positions. `content`: the file's content, recorded or not.
+        """The positions of the lines in `content`, the file's current content, recorded or not.
 
-        `step` is called before each version. If it raises, the next call continues at that version.
+        `step` is called before each version is read. If it raises, the next call continues at that version.
         """
         return lambda: self._follower.positions(path, self.versions(path), content, step)
 
     def at_edit(self, edit: Edit, recorded: TimelineCommit | None = None) -> Positions:
-        """The positions at the time of an edit, of a record that is written or about to be."""
+        """The positions just after an edit. `recorded` is its record; None if that is still to be written."""
         return partial(self._at_edit, edit, recorded)
 
     def versions(self, path: RepoPath, before: TimelineCommit | None = None) -> Versions:
@@ -99,7 +99,7 @@ class FileLines:
 
     def _at_edit(self, edit: Edit, recorded: TimelineCommit | None) -> Mapping[bytes, int]:
         versions = self.versions(edit.path, recorded)
-        # The record that is written next has this version: it is not followed twice.
+        # The last version is usually the one before this edit: do not follow it twice.
         start = () if versions and versions[-1] == edit.before else (edit.before,)
         return self._follower.positions(edit.path, (*versions, *start, edit.after))
 
@@ -130,7 +130,7 @@ class LineFollower:
         content: bytes | None = None,
         step: Callable[[], None] = lambda: None,
     ) -> Mapping[bytes, int]:
-        """The position of each unique line after these versions and then this content."""
+        """The position of each unique line, after the file had these versions and then this content."""
         known, places = self._followed.pop(path, ((), LinePlaces()))
         if versions[: len(known)] != known:
             known, places = (), LinePlaces()
@@ -155,7 +155,7 @@ class LineFollower:
 
 
 def _lines(content: bytes | None) -> list[bytes] | None:
-    """The lines of a file that is followed."""
+    """The lines of a content; None if it is missing, binary or too large to be followed."""
     if content is None or len(content) > MAX_BYTES or b"\0" in content:
         return None
     return content.removesuffix(b"\n").split(b"\n") if content else []

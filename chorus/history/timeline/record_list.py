@@ -12,7 +12,7 @@ from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.model.lru import LruDict
 
 CHUNK = 64
-# How many of the newest stay unpacked: what is asked for is mostly among them.
+# At least this many of the newest records stay unpacked: most lookups need one of them.
 MIN_UNPACKED = 512
 MAX_CHUNKS_REMEMBERED = 16
 
@@ -26,7 +26,7 @@ class RecordList(Sequence[TimelineCommit]):
     def append(self, recorded: TimelineCommit) -> None:
         self._newest.append(recorded)
         if len(self._newest) >= MIN_UNPACKED + CHUNK:
-            # In this process alone, and never written: a pickle is safe, and the quickest to unpack.
+            # A pickle is safe here, because it never leaves this process. It is also the quickest to unpack.
             self._chunks.append(zlib.compress(pickle.dumps(self._newest[:CHUNK], protocol=5), 1))
             del self._newest[:CHUNK]
 

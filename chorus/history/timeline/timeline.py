@@ -1,8 +1,8 @@
 """The timeline of one work tree: every observed change, in order, each with its cause.
 
-A hidden ref holds a linear chain of commits. The tree of each is the raw bytes last seen of every file and
-differs from the tree before it by exactly the edits of its record. Records are found by action, number, lane
-commit or path. Never looks at the work tree.
+A hidden ref holds a linear chain of commits. The tree of each commit holds the raw bytes last seen of every
+file. It differs from the tree before it by exactly the edits of its record. Records are found by action,
+number, lane commit or path. Never looks at the work tree.
 """
 
 from array import array
@@ -17,7 +17,7 @@ from chorus.history.workspace import Authorship, Workspace
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 
-# Up to this many missing records are read one by one; more by one `git log`.
+# Up to this many new records are read one by one. If there are more, one `git log` reads them all.
 MAX_READ_SINGLY = 16
 NOWHERE: "array[int]" = array("I")
 
@@ -54,7 +54,10 @@ class Timeline:
         return True
 
     def hide(self) -> None:
-        """Move a timeline that an older version left below `refs/`. The caller holds the recording lock."""
+        """Move the timeline out of `refs/`, if an older version left it there.
+
+        The caller holds the recording lock.
+        """
         refs = self._workspace.refs
         old = refs.read(self._old_ref)
         if old is None:
@@ -76,7 +79,7 @@ class Timeline:
         authorship = Authorship(self._workspace.now(), seconds, by_agent=is_agents(record))
         oid = self._workspace.commit(tree, parents, render_record(record), authorship)
         self._workspace.refs.update(self.ref, oid, self.tip, f"{record.kind.value}: {record.summary}")
-        # As a reader of the commit gets it.
+        # The record is as a reader of the commit gets it.
         recorded = TimelineCommit(oid, tree, authorship.committed, without_unlisted(record))
         self._take(recorded)
         return recorded
@@ -144,12 +147,12 @@ class Timeline:
         return len(touched) if before is None else bisect_left(touched, self.position(before))
 
     def touching_since(self, path: RepoPath, start: int) -> list[TimelineCommit]:
-        """The records that changed `path` without the first `start` of them, oldest first."""
+        """The records that changed `path`, oldest first, without the oldest `start` of them."""
         return [self.records[position] for position in self._touched.get(path, NOWHERE)[start:]]
 
     @property
     def last_branch(self) -> str | None:
-        """HEAD at the time of the last write to a lane."""
+        """The user's branch of the lane that was written to last."""
         placed = (recorded.record.lane_commit for recorded in reversed(self.records))
         return next((lane_commit.branch for lane_commit in placed if lane_commit), None)
 
@@ -187,7 +190,7 @@ class Timeline:
             touched.append(position)
 
     def _read_back(self, tip: Oid | None) -> list[TimelineCommit] | None:
-        """The few records up to `tip` that are new; None if there are many, or no record is known."""
+        """The new records up to `tip`, oldest first; None if they are many or do not follow known ones."""
         added: list[TimelineCommit] = []
         while tip is not None and len(added) < MAX_READ_SINGLY:
             commit = self._workspace.store.read_commit(tip)

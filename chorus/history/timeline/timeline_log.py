@@ -1,9 +1,9 @@
 """Timeline commits as `git log` prints them.
 
 `read_timeline` gives all of them, oldest first. `LogScanner` reads them lazily from the newest end and finds
-records by lines of their messages: parsing a record takes ten times as long as looking at it, so only the
-wanted ones are parsed. A line that begins like one of our trailers is a trailer: nothing else in a timeline
-message does.
+records by lines of their messages. It parses only the wanted records, because parsing takes ten times as long
+as searching the text. A line that begins like one of our trailers is a trailer: no other line of a timeline
+message begins like that.
 """
 
 import os
@@ -25,7 +25,7 @@ OLD_REF_PREFIX = f"refs/{HIDDEN_PREFIX}"
 # Commit, tree, seconds, message.
 FORMAT = "%H %T %ct%n%B"
 LOG = ("log", "--first-parent", "-z", "--encoding=UTF-8", f"--format={FORMAT}")
-# What is read of git's output at a time: about 80 records.
+# How much of git's output is read at a time: about 80 records.
 CHUNK_BYTES = 2**16
 
 _NAMES = re.compile(rf"\n((?:{message.ACTION}|{message.NUMBER}|{message.CONTAINED}): .+)".encode())
@@ -55,7 +55,7 @@ def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:
         try:
             return [parse_log_item(item.decode()) for item in read_log_items(git, tip)][::-1]
         except TimelineUnreadable:
-            # Once more, to raise git's own error message.
+            # Run git once more, to raise its own error message.
             items = git.run(*LOG, tip, "--").decode().split("\0")[:-1]
             return [parse_log_item(item) for item in items][::-1]
 
@@ -93,8 +93,8 @@ class LogScanner:
         self._parsed: dict[int, TimelineCommit] = {}
         self._positions: dict[bytes, int] = {}  # by commit, and by the lines that name a record
         self._reverting: list[int] = []
-        self._reverting_done = 0  # how many of those are in `reverted`
-        # Grows while reading: at least the reverts newer than the last record returned.
+        self._reverting_done = 0  # how many of these reverts are in `reverted`
+        # The reverted actions. All reverts newer than the last record returned are included.
         self.reverted: set[str] = set()
 
     def close(self) -> None:
@@ -130,7 +130,7 @@ class LogScanner:
             position += 1
 
     def on_lanes(self) -> Iterator[TimelineCommit]:
-        """Every action, newest first, with only what is needed to count lanes."""
+        """Every action on a lane, newest first, with only what is needed to count lanes."""
         position = 0
         while position < len(self._items) or self._read_next():
             if _LANE in self._items[position]:

@@ -1,8 +1,8 @@
 """The JSON records of Chorus: what the watcher sends, what `--json` prints and what the panel reads.
 
-Each record is defined here once, as a typed dictionary: at run time it is the decoded JSON itself, so a
-short command pays for no conversion. Keys are API: they may be added, but not renamed or removed.
-`chorus.model.api.schema` gives the pydantic validator and the JSON schema of each.
+Each record is defined here once, as a typed dictionary. At run time it is the decoded JSON itself, so a short
+command spends no time on a conversion. The keys are a public API: keys may be added, but not renamed or
+removed. `chorus.model.api.schema` gives the pydantic validator and the JSON schema of each record.
 """
 
 from collections.abc import Mapping
@@ -21,15 +21,15 @@ class UndoneJson(TypedDict):
     by: UndoneBy
     whole: bool  # nothing of it is left: the status is `undone`
     lines: int  # how many of its lines are gone
-    of: int  # how many it changed in the files concerned
+    of: int  # how many lines it changed in the files where some are gone
 
 
 class ContextJson(TypedDict):
-    """Uncommitted lines of somebody else that an action changed. Its lane has them in a context commit."""
+    """Uncommitted lines of another author that an action changed. The lane has them in a context commit."""
 
     path: str
     by: int | None  # the action that wrote them; None: the user
-    lines: list[int]  # counted from 1, before the action; empty: the whole file
+    lines: list[int]  # their numbers before the action, from 1; empty: the whole file
 
 
 class NoteStateJson(TypedDict):
@@ -62,7 +62,7 @@ class LogEntryJson(TypedDict):
     message: str | None  # the user's message of the turn
     landed: bool
     reverts: list[str]
-    reverts_part: list[str]  # actions that it reverts only some hunks of
+    reverts_part: list[str]  # actions of which it reverts only some hunks
     within: str | None  # the action whose record also holds this one's change
     reason: str | None
     skipped: list[str]
@@ -102,15 +102,15 @@ class PullRequestJson(TypedDict):
 
 
 class SentNotesJson(TypedDict):
-    """The notes that were sent, and to which sessions: now, or with their next step or message."""
+    """The notes that were sent, and the sessions they were sent to."""
 
     sent: list[int]
-    now: list[str]
-    queued: list[str]
+    now: list[str]  # sessions that received them at once
+    queued: list[str]  # sessions that receive them with their next step or message
 
 
 class EditJson(TypedDict):
-    """What an action did to one path: blob ids and modes; None where there is no file."""
+    """One edit: the blob ids and modes of a path before and after an action; None if there is no file."""
 
     path: str
     before: str | None
@@ -120,7 +120,7 @@ class EditJson(TypedDict):
 
 
 class ActionJson(LogEntryJson):
-    """What `show` gives: the log entry with its edits and its patch."""
+    """The answer to `show`: the log entry with its edits and its patch."""
 
     edits: list[EditJson]
     patch: str
@@ -134,7 +134,7 @@ class LaneJson(TypedDict):
     session: str | None
     actions: int
     open: int
-    worktree: str  # whose session it is of
+    worktree: str  # the work tree of its session
     context: list[ContextJson]  # of all its actions, by path
 
 
@@ -168,7 +168,7 @@ class SessionJson(TypedDict):
     transcript: str | None
     pane: str | None
     server: str | None  # the socket of the tmux server the pane is on
-    client: str | None  # the client's process, by number and start time
+    client: str | None  # the client's process, by pid and start time
     worktree: NotRequired[str | None]  # in `status`: the name of the work tree that `cwd` is in
     # In `status`: its events are read from the screen, because another program pipes its pane.
     from_screen: NotRequired[bool]
@@ -189,7 +189,7 @@ class SessionJson(TypedDict):
     context: NotRequired[int | None]  # tokens in the model's context
     window: NotRequired[int | None]
     turns: NotRequired[int]
-    failed: NotRequired[int]  # turns
+    failed: NotRequired[int]  # how many turns failed
     retries: NotRequired[int]
     duration_ms: NotRequired[int | None]  # of its turns
     # In `status`, where its calls are read from: mod, hooks, pipe, screen or transcript.
@@ -205,7 +205,7 @@ class TurnJson(TypedDict):
     session: str
     turn: str
     message: str | None
-    messages: list[str]  # ids of the messages it read, of a headless session
+    messages: list[str]  # in a headless session: ids of the messages it read
     state: str  # running, done or failed
     answer: str | None
     error: str | None  # why it failed
@@ -246,11 +246,11 @@ class PromptJson(TypedDict):
     body: NotRequired[str]
     input: NotRequired[Mapping[str, Any] | None]  # the tool's input, in the client's own form
     words: NotRequired[str | None]  # the key of the option that takes the user's own words
-    cut: NotRequired[bool]  # a part of it is not on the pane's screen, nor in `body`
+    cut: NotRequired[bool]  # a part of the dialog is not on the pane's screen, and is missing from `body`
 
 
 class UnreadableScreenJson(TypedDict):
-    """A screen that no dialog rule fits, or that shows no dialog."""
+    """A screen with a dialog that no rule matches (`unknown`), or without a dialog (`none`)."""
 
     kind: Literal["unknown", "none"]
 
@@ -350,7 +350,7 @@ class LeftActionJson(TypedDict):
     n: int
     commit: str | None  # its lane commit
     path: str
-    line: int | None  # in the file on disk; None where it is not about lines
+    line: int | None  # in the file on disk; None if the reason is not about lines
     why: Literal["context", "session", "action", "branch", "staged"]
     reason: str
     by: int | None  # the action it builds on
@@ -376,7 +376,7 @@ class AnswerJson(TypedDict):
 
 
 class BlameLineJson(TypedDict):
-    """One line of a file, with the action that wrote it; None where no action is known."""
+    """One line of a file, and the action that wrote it. The action's keys are None if no action is known."""
 
     line: int
     text: str
@@ -412,7 +412,7 @@ class RuleJson(TypedDict):
     tool: str | None
     command: str | None
     path: str | None
-    arguments: str | None  # "any": whatever a final * stands for
+    arguments: str | None  # "any": a final * stands for any arguments
     reason: str | None
     source: str  # whose rule it is
 
@@ -449,7 +449,7 @@ class InspectedPromptJson(TypedDict):
 
     session: str | None
     tool: str | None
-    call: str | None  # the call it is about, where it names one
+    call: str | None  # the call it is about, if it names one
     text: str | None
     answer: str | None  # allow, deny or cancelled; None: the recording does not show it
 
@@ -471,7 +471,7 @@ class InspectJson(TypedDict):
     sessions: list[SessionJson]
     turns: list[TurnJson]
     prompts: list[InspectedPromptJson]
-    width: int | None  # of the pane, for a wrapped capture: as given, or as it was found out
+    width: int | None  # for a wrapped capture: the width of the pane, as given or as detected
     unused: list[UnusedRowJson]
 
 
@@ -493,13 +493,13 @@ class CaptureJson(TypedDict):
 
 
 class RunJson(TypedDict):
-    """The headless session a request reached."""
+    """The answer to a request about a headless session: which session, and what was done."""
 
     run: str
     session: NotRequired[str | None]
     message: NotRequired[str]  # the id of the message that was sent
-    how: NotRequired[str]  # what an interrupt took: request, SIGINT or SIGTERM
-    code: NotRequired[int | None]  # with which the client exited
+    how: NotRequired[str]  # how the client was interrupted: request, SIGINT or SIGTERM
+    code: NotRequired[int | None]  # the client's exit code
 
 
 class DropJson(TypedDict):
@@ -513,7 +513,7 @@ class GcJson(TypedDict):
     packed: NotRequired[int]  # objects
     freed_bytes: int
     brought_home: NotRequired[int]  # objects copied to the user's store
-    kept: NotRequired[list[str]]  # lanes that no timeline knows, which are plain branches now
+    kept: NotRequired[list[str]]  # lanes that no timeline knows; they are plain branches now
     lost: NotRequired[list[str]]  # lanes whose commits were gone
 
 
@@ -564,7 +564,7 @@ class TextEvent(TypedDict):
 
 
 class CallEvent(TypedDict):
-    """A call that was made or is over, in one line."""
+    """A call that was made or has ended, described in one line."""
 
     event: Literal["call"]
     session: str
@@ -576,7 +576,7 @@ class CallEvent(TypedDict):
 
 
 class NotesEvent(TypedDict):
-    """All notes, after one is new or has changed."""
+    """All notes. Sent when a note is new or has changed."""
 
     event: Literal["notes"]
     notes: list[NoteJson]

@@ -1,30 +1,34 @@
-"""The requests the watcher takes: the arguments of each, defined once for the watcher and its callers.
+"""The requests that the watcher takes, and the arguments of each request.
 
-Typed dictionaries from the standard library alone, so that a short command pays for no import. The answers
-are the records of `json_api`. The watcher checks the arguments against these records; mypy checks the callers
-(`wire.client.Connection.ask`).
+The arguments are typed dictionaries, which need only the standard library, so that a short command starts
+fast. The answers are the records of `json_api`. The watcher checks the arguments of each request against
+these records; mypy checks the callers (`wire.client.Connection.ask`).
 """
 
 from typing import Literal, NotRequired, TypedDict
 
-# An action by its number, its tool_use_id or a lane commit; TREE: before it names its work tree.
+# How an action is named: by its number, its tool_use_id or a lane commit. A prefix `TREE:` names a work tree.
 ActionName = str | int
 Decision = Literal["allow", "allow-always", "deny", "option", "answers"]
 
 
 class NoArguments(TypedDict):
-    """No arguments: `hello`, `status`, `stop`, `subscribe`, `sync`, `prompts`, `audit` and `sessions`."""
+    """For `hello`, `status`, `stop`, `subscribe`, `sync`, `prompts`, `audit` and `sessions`: no arguments."""
 
 
 class WatchArguments(TypedDict):
-    """Watch a pane. `run` and `pipe`: it holds a headless session of Chorus, fed through that pipe."""
+    """Watch a pane.
+
+    If the pane holds a headless session of Chorus, `run` is the session's name and `pipe` the pipe through
+    which its client is fed.
+    """
 
     socket: str  # of the tmux server
     pane: str
     run: NotRequired[str | None]
     pipe: NotRequired[str | None]
-    servers: NotRequired[list[str]]  # names of the MCP servers registered for it
-    resumes: NotRequired[str | None]  # the session that it continues or forks
+    servers: NotRequired[list[str]]  # names of the MCP servers registered for the headless session
+    resumes: NotRequired[str | None]  # the session that the headless session continues or forks
     panel: NotRequired[list[str] | None]  # the command of a side panel, opened unless one is open
 
 
@@ -33,7 +37,7 @@ class CaptureArguments(TypedDict):
 
     path: str
     cwd: str  # where the client runs, if its events do not name it
-    width: NotRequired[int | None]  # at which the text is wrapped
+    width: NotRequired[int | None]  # the width at which the text is wrapped
 
 
 class TrackHooksArguments(TypedDict):
@@ -55,7 +59,7 @@ class ImageArgument(TypedDict):
 
 
 class SendArguments(TypedDict):
-    """Send a message to a headless session; without `run`, to the only one."""
+    """Send a message to the headless session `run`, which may be left out if there is only one."""
 
     message: str
     images: NotRequired[list[ImageArgument]]
@@ -63,7 +67,7 @@ class SendArguments(TypedDict):
 
 
 class RunArguments(TypedDict):
-    """For `ready` and `interrupt`: a headless session; without `run`, the only one."""
+    """For `ready` and `interrupt`: the headless session `run`, which may be left out if there is only one."""
 
     run: NotRequired[str | None]
 
@@ -76,7 +80,7 @@ class ModeArguments(TypedDict):
 
 
 class TurnsArguments(TypedDict):
-    """The turns of a session, or of all; `turn`: an id or its beginning."""
+    """List the turns of a session, or of all sessions. `turn`: the id of one turn, or the id's beginning."""
 
     session: NotRequired[str | None]
     turn: NotRequired[str | None]
@@ -84,10 +88,10 @@ class TurnsArguments(TypedDict):
 
 
 class EndArguments(TypedDict):
-    """Close the input of a headless session; without `run`, of the only one."""
+    """Close the input of the headless session `run`, which may be left out if there is only one."""
 
     run: NotRequired[str | None]
-    wait: NotRequired[bool]  # until the client has exited
+    wait: NotRequired[bool]  # answer only when the client has exited
 
 
 class QuestionArgument(TypedDict):
@@ -116,10 +120,10 @@ class AnswerArguments(AnswerChoice):
 
 
 class LanesArguments(TypedDict):
-    """Which work trees to list.
+    """List the lanes of all work trees of the repository.
 
-    `cwd`: a directory in the current work tree; by default the repository's main one. `here`: only this work
-    tree; otherwise all of the repository.
+    `cwd`: a directory in the current work tree; by default the main work tree. `here`: list only the lanes of
+    the current work tree.
     """
 
     cwd: NotRequired[str | None]
@@ -142,7 +146,7 @@ class LogSelection(TypedDict):
 
 
 class LogView(LogSelection):
-    """A selection, and whether it is of the current work tree alone."""
+    """A selection of log entries. `here`: only those of the current work tree."""
 
     here: NotRequired[bool]
 
@@ -152,7 +156,7 @@ class LogArguments(LogView):
 
 
 class ActionArguments(TypedDict):
-    """The arguments of `hunks`: one action."""
+    """For `hunks`: the action whose hunks to list."""
 
     action: ActionName
     cwd: NotRequired[str | None]
@@ -165,7 +169,7 @@ class ShowArguments(ActionArguments):
 
 
 class BlameArguments(TypedDict):
-    """Which actions wrote the lines of a file, or one line of it, counted from 1."""
+    """Find the actions that wrote the lines of a file. `line`: only this line, counted from 1."""
 
     path: str  # absolute
     line: NotRequired[int | None]
@@ -173,7 +177,10 @@ class BlameArguments(TypedDict):
 
 
 class NoteArguments(TypedDict):
-    """Write a note. `line`: of the file as the action left it; `path`: which file, if it changed several."""
+    """Write a note on an action.
+
+    `line`: a line of the file as the action left it. `path`: the file, if the action changed several.
+    """
 
     action: ActionName
     text: str
@@ -183,9 +190,9 @@ class NoteArguments(TypedDict):
 
 
 class NotesArguments(TypedDict):
-    """For `notes`, `send_notes`, `drop_notes` and `address_notes`: these notes, or all."""
+    """For `notes`, `send_notes`, `drop_notes` and `address_notes`: the notes that are meant."""
 
-    notes: NotRequired[list[int]]
+    notes: NotRequired[list[int]]  # their numbers; absent: all notes
     cwd: NotRequired[str | None]
     here: NotRequired[bool]
 
@@ -196,14 +203,14 @@ class PullRequestArguments(TypedDict):
 
 
 class KeepArguments(TypedDict):
-    """Which actions are meant: those named, those of a turn, those of a lane."""
+    """Keep actions. They are selected by name, by turn or by lane."""
 
     cwd: NotRequired[str | None]
     actions: NotRequired[list[ActionName]]
     turn: NotRequired[str | None]
     turns: NotRequired[list[str]]
     lane: NotRequired[str | None]
-    undo: NotRequired[bool]  # open them again
+    undo: NotRequired[bool]  # reopen kept actions instead
 
 
 class RevertArguments(KeepArguments):
@@ -230,17 +237,17 @@ class LandMessage(TypedDict):
 
 
 class NamedMessage(TypedDict):
-    """The commit message for a turn, or for an action if each has its own commit."""
+    """The commit message for a turn, or for an action if each action has its own commit."""
 
     name: str
     message: str
 
 
 class LandArguments(TypedDict):
-    """Land actions of a lane; without `actions` and `turns`, all of them.
+    """Land actions of a lane; without `actions` and `turns`, all actions of the lane.
 
-    `messages`: one for each commit. If given, only the actions they name are landed. `fixup`: fold everything
-    into this commit.
+    `messages`: one message for each commit. If it is given, only the actions that the messages name are
+    landed. `fixup`: fold all changes into this commit.
     """
 
     lane: str
@@ -260,7 +267,7 @@ class LandArguments(TypedDict):
 
 
 class DropArguments(TypedDict):
-    """Drop or restore a lane; without one, every lane of the work tree."""
+    """Drop a lane, or restore a dropped lane. Without `lane`, drop every lane of the work tree."""
 
     lane: NotRequired[str | None]
     cwd: NotRequired[str | None]

@@ -38,7 +38,7 @@ def validator(record: type) -> TypeAdapter[Any]:
 
 @cache
 def arguments_validator(request: str) -> TypeAdapter[Any]:
-    """Return the validator of a request's arguments, which allows no others."""
+    """Return the validator of a request's arguments. It rejects arguments that the request does not have."""
     record = _supported(REQUESTS[request])
     record.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
     return TypeAdapter(record)
@@ -51,7 +51,7 @@ def render_schema() -> JsonSchemaValue:
 
 
 def _supported(annotation: Any) -> Any:  # noqa: ANN401  annotations are of every type
-    """Rebuild typed dictionaries with `typing_extensions`: before Python 3.12 pydantic takes no others."""
+    """Rebuild typed dictionaries with `typing_extensions`: pydantic needs these before Python 3.12."""
     if is_typeddict(annotation):
         hints = get_type_hints(annotation, include_extras=True)
         fields = {name: _supported(hint) for name, hint in hints.items()}

@@ -1,7 +1,8 @@
 """Commit messages: text for people and trailers for machines, rendered and parsed.
 
-Every part is parsed back exactly, whatever characters it holds: what does not fit a line of a message is
-written as a JSON string. Parsing a message that somebody else wrote never fails and gives what it can.
+Parsing returns every part exactly as it was rendered, whatever characters it holds: a value that cannot be
+written as one plain line is written as a JSON string. Parsing never fails. From a message that another
+program wrote, it returns the parts it finds.
 
     Accept blanks around numbers                  subject, in words
 
@@ -24,7 +25,7 @@ from chorus.text.sanitize import printable
 
 FORMAT = "1"
 
-# What `git log --oneline` prints on one line after an abbreviated id.
+# After an abbreviated id, `git log --oneline` prints this many characters on a line of 80.
 SUBJECT_LENGTH = 72
 
 PREFIX = "Chorus-"
@@ -56,12 +57,12 @@ STATUS = "Chorus-Status"
 TIME = "Chorus-Time"
 TOOL = "Chorus-Tool"
 TURN = "Chorus-Turn"
-# Written only where the quoted form in the body is not exact.
+# The user's message. Written only if the quoted form in the body is not exact.
 MESSAGE = "Chorus-Message"
 
 _TRAILER = re.compile(r"^([A-Za-z0-9-]+): (.+)$", re.MULTILINE)
 _ACTION_LINE = re.compile(rf"^{ACTION}: (.+)$", re.MULTILINE)
-# Several names in one trailer, folded where they do not fit a line.
+# Several names in one trailer, folded over several lines if they do not fit on one.
 _ACTIONS_LINES = re.compile(rf"^{ACTIONS}: (.+(?:\n[ \t]+.+)*)$", re.MULTILINE)
 _LISTED = re.compile(r'"(?:\\.|[^"\\])*"|[^\s,"]+')
 _PART_LINE = re.compile(rf"^{PART}: (.+)$", re.MULTILINE)
@@ -69,9 +70,9 @@ _CONTEXT_LINE = re.compile(rf"^{CONTEXT}: (.+)$", re.MULTILINE)
 
 
 class Text(NamedTuple):
-    """The parts of a commit message. `trailers` has at least one; keys are plain words.
+    """The parts of a commit message. To be rendered, it needs at least one trailer; keys are plain words.
 
-    A tuple: one is made for each record of a long history.
+    It is a tuple, because one is created for each record of a long history.
     """
 
     subject: str
@@ -123,18 +124,18 @@ def parse_message(message: str) -> Text:
 
 
 def render_trailer(key: str, value: str) -> str:
-    """One line of a message."""
+    """Return the line for one trailer."""
     return f"{key}: {_render_value(value)}"
 
 
 def parse_actions(message: str) -> tuple[str, ...]:
-    """Every action a message names: a landed or squashed commit names several."""
+    """Return every action that a message names: the message of a landed or squashed commit names several."""
     listed = [name for names in _ACTIONS_LINES.findall(message) for name in _LISTED.findall(names)]
     return tuple(_parse_value(value) for value in (*_ACTION_LINE.findall(message), *listed))
 
 
 def render_actions(names: Sequence[str]) -> str:
-    """One trailer with the names of all these actions, folded to the width of a message."""
+    """Return one trailer with the names of all these actions, folded to the width of a message."""
     lines = [f"{ACTIONS}:"]
     for index, name in enumerate(names):
         plain = _LISTED.fullmatch(name) is not None and not name.startswith('"') and name.isprintable()
@@ -146,17 +147,17 @@ def render_actions(names: Sequence[str]) -> str:
 
 
 def parse_parts(message: str) -> tuple[str, ...]:
-    """The actions that the commit contains only some hunks of, according to its message."""
+    """Return the actions of which the commit contains only some hunks, according to its message."""
     return tuple(_parse_value(value) for value in _PART_LINE.findall(message))
 
 
 def parse_contexts(message: str) -> tuple[str, ...]:
-    """Where the lines of a context commit come from, `ORIGIN PATH` for each file."""
+    """Return where the lines of a context commit come from: `ORIGIN PATH` for each file."""
     return tuple(_parse_value(value) for value in _CONTEXT_LINE.findall(message))
 
 
 def shorten(text: str, length: int = SUBJECT_LENGTH) -> str:
-    """One line of at most `length` characters, cut between words if possible."""
+    """Shorten a text to one line of at most `length` characters, cut between words if possible."""
     if not text.isprintable():
         text = "".join(char if char.isprintable() else " " for char in text)
     line = " ".join(text.split())
@@ -168,9 +169,10 @@ def shorten(text: str, length: int = SUBJECT_LENGTH) -> str:
 
 
 def _render_value(value: str) -> str:
-    """The value itself if it fits a line, else a JSON string in ASCII.
+    """Return the value itself if it can be written as one plain line, else as a JSON string in ASCII.
 
-    A value that begins like one of our trailers is quoted too: it could be read as one.
+    A value that begins like one of Chorus's trailers becomes a JSON string too, because it could be parsed as
+    a trailer.
     """
     plain = value.isprintable() and value == value.strip() and value[:1] not in ("", '"', ">")
     return value if plain and not value.startswith(PREFIX) else json.dumps(value)
@@ -187,7 +189,7 @@ def _parse_value(value: str) -> str:
 
 
 def _parse_trailers(paragraph: str) -> list[tuple[str, str]] | None:
-    """The trailers; None if any line is not one."""
+    """Return the trailers of a paragraph; None if any of its lines is not a trailer."""
     trailers: list[tuple[str, str]] = _TRAILER.findall(paragraph)
     if len(trailers) != paragraph.count("\n") + 1:
         return None

@@ -1,14 +1,14 @@
 """The subject of a commit, made from the user's message or from what the agent said it did.
 
 Users write requests, not subjects: "Please could you rename old() to new()? Thanks!" becomes
-"Rename old() to new()". A subject is never cut in the middle of a phrase.
+"Rename old() to new()". A subject that is too long is cut at the end of a phrase, if there is one.
 """
 
 import re
 
 from chorus.model.commits.commit_message import SUBJECT_LENGTH
 
-# A request of fewer words says nothing by itself, and many of two words do not either.
+# A request of fewer words says nothing by itself. Neither do the short requests in `_SAYS_NOTHING`.
 MIN_WORDS = 2
 # A sentence of fewer words is not the whole request: "Bug report. The total is wrong."
 MIN_SENTENCE_WORDS = 3
@@ -27,19 +27,19 @@ _POLITE = re.compile(
     r"|let'?s\s+|let us\s+|help me (?:to )?\s*)+",
     re.IGNORECASE,
 )
-# The same at the end of a request.
+# Polite words at the end of a request.
 _POLITE_END = re.compile(
     r"(?:[\s,;:.!–-]+(?:please|pls|thanks|thank you|thx|cheers))+[\s.!]*$", re.IGNORECASE
 )
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
-# Where a request may end and still be a whole phrase, the best places first.
+# Where a request can be cut so that a whole phrase is left, the best places first.
 _CLAUSES = (
     re.compile(r"[;:](?=\s)"),
     re.compile(r",(?=\s)"),
     re.compile(r"\s+(?=(?:so that|that|because|since|which|while|when|where|if|but|and then|and)\b)"),
     re.compile(r"\s+(?=(?:to|for|with|in|on|from|by|using|as|of)\b)"),
 )
-# What the agent says before it acts, and is not what it does.
+# How a sentence of the agent begins if it does not describe the change itself.
 _CHATTER = re.compile(
     r"(?:i (?:see|think|found|notice|understand|believe|need|should|will|can|now|also|'ll|'ve|am|have)\b"
     r"|i'(?:ll|ve|m|d)\b|let me\b|let's\b|now\b|next\b|first\b|finally\b|great\b|good\b|perfect\b|ok(?:ay)?\b"
@@ -49,7 +49,7 @@ _CHATTER = re.compile(
     r"|this\b|that\b|it\b|here\b|done\b|we\b|you\b|actually\b|hmm\b|wait\b|so\b|and\b|but\b|oops\b|thanks\b)",
     re.IGNORECASE,
 )
-# Words before what it does, and the words that announce it.
+# Words that may precede the description of a change, and (`_INTENT`) words that announce it.
 _LEAD = re.compile(
     r"(?:(?:great|good|nice|perfect|excellent|ok(?:ay)?|sure|yes|alright|now|next|first|finally|then|also|and|so"
     r"|but|actually|thanks|done)\b[,!.:;]*\s+)+",
@@ -60,9 +60,9 @@ _INTENT = re.compile(
     r"|we (?:need to|should|can)|let me|let's|let us)\s+(?:(?:now|also|first|then|just|quickly)\s+)*",
     re.IGNORECASE,
 )
-# A thing, and not what is done with it: "Now the rest."
+# Names a thing instead of a change: "Now the rest."
 _NO_CHANGE = re.compile(rf"(?:the|an?|my|our|all|some)\b|{_CHATTER.pattern}", re.IGNORECASE)
-# Announced, but not a change.
+# What the agent may announce that is not a change.
 _LOOKING = re.compile(
     r"(?:look|read|check|see|understand|think|run|verify|examine|explore|investigate|search|find|take|try|test"
     r"|start|begin|do|continue|go|fix (?:it|this|that))\b",
@@ -73,7 +73,7 @@ _REVERTS = re.compile(r"(?:(?:Revert|Redo) (?:part of )?\d+: )+")
 
 
 def subject_of(request: str) -> str | None:
-    """A subject of at most SUBJECT_LENGTH characters, a whole phrase; None if the request gives none."""
+    """Make a subject of at most SUBJECT_LENGTH characters from a request; None if it says nothing."""
     for line in request.splitlines():
         text = _clean(line)
         if len(text.split()) >= MIN_WORDS and not _SAYS_NOTHING.fullmatch(text):
@@ -82,9 +82,9 @@ def subject_of(request: str) -> str | None:
 
 
 def change_phrase(summary: str) -> str | None:
-    """The change as the agent described it, without remarks on itself or the problem; None if that is all.
+    """Return the agent's description of a change, without its remarks about itself or the problem.
 
-    "Great! Now I'll add a helper." becomes "Add a helper".
+    "Great! Now I'll add a helper." becomes "Add a helper". None if there are only remarks.
     """
     if _CHATTER.match(summary) is None:
         return without_full_stop(summary)
@@ -102,7 +102,7 @@ def split_revert(summary: str) -> tuple[str, str, str]:
 
 
 def without_full_stop(text: str) -> str:
-    """One sentence without its full stop, as a title has none; several sentences as they are."""
+    """Remove the full stop of a single sentence, as in a title. Several sentences are returned unchanged."""
     end = _SENTENCE_END.search(text)
     is_one = end is not None and end.end() == len(text) and text.endswith(".") and not text.endswith("..")
     return text[:-1] if is_one else text
@@ -136,7 +136,7 @@ def _end_of_politeness(text: str) -> int:
 
 
 def _fit(text: str) -> str:
-    """The longest prefix of the text that is a phrase and fits."""
+    """Shorten the text to SUBJECT_LENGTH: at the end of a phrase if possible, else between words."""
     if len(text) <= SUBJECT_LENGTH:
         return text
     for clause in _CLAUSES:

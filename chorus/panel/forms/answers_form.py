@@ -1,4 +1,4 @@
-"""The form for a prompt with several questions, or with one that takes several options."""
+"""The form for a prompt with several questions, or with a question that takes several options."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from chorus.text.sanitize import sanitize
 
 
 class AnswersForm(PromptForm[list[QuestionArgument]]):
-    """One line for each question."""
+    """A form with one input line for each question."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
@@ -31,7 +31,7 @@ class AnswersForm(PromptForm[list[QuestionArgument]]):
         self.refresh_foot()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go on to the next question; after the last one, answer."""
+        """Move to the next question; after the last question, return the answers."""
         inputs = self._inputs()
         place = inputs.index(event.input)
         if place + 1 < len(inputs):
@@ -42,7 +42,7 @@ class AnswersForm(PromptForm[list[QuestionArgument]]):
             self.refresh_foot()
 
     def answers(self) -> list[QuestionArgument]:
-        """The answers so far; a line that is left empty answers nothing."""
+        """Return the answers typed so far. A question whose line is empty has none."""
         lines = zip(self.prompt.questions, self._inputs(), strict=True)
         return [parse_answer(question, line.value.strip()) for question, line in lines if line.value.strip()]
 
@@ -57,13 +57,13 @@ class AnswersForm(PromptForm[list[QuestionArgument]]):
 
 
 def render_choices(question: PromptQuestion) -> str:
-    """What can be typed: numbers of the choices, or any text."""
+    """Render the hint in a question's input line: its choices, and the numbers that can be typed for them."""
     choices = "  ".join(f"{n} {sanitize(label)}" for n, label in enumerate(question.labels, 1))
     return f"{choices}{'  (several: 1, 2)' if question.several else ''}" if choices else "Your answer"
 
 
 def parse_answer(question: PromptQuestion, text: str) -> QuestionArgument:
-    """The choices that the text names, by number or label; any other text is the user's own answer."""
+    """Return the choices that the text names by number or label. Any other text is the user's own answer."""
     labels = list(question.labels)
     parts = [part.strip() for part in text.split(",")] if question.several else [text]
     found = [_find_label(labels, part) for part in parts]

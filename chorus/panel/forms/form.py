@@ -39,7 +39,7 @@ class Form(ModalScreen[Result], Generic[Result]):
         self.set_class(event.size.height < MIN_MARGIN_HEIGHT, "-short")
 
     def fit_box(self) -> None:
-        """Make the box as tall as its lines; the style sheet says how tall it may be at most."""
+        """Make the box as tall as its lines. The style sheet limits its height."""
         box = self.query_one("#box")
         box.styles.height = sum(pane.line_count() for pane in self.query(LinePane)) + box.gutter.height
 
@@ -56,7 +56,7 @@ class Form(ModalScreen[Result], Generic[Result]):
 
 
 class PromptForm(Form[Result]):
-    """A form that answers one prompt: once that is gone or has changed, nothing is sent."""
+    """A form that answers one prompt. If the prompt is gone or has changed, the form sends nothing."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class PromptForm(Form[Result]):
         return current is not None and current.fingerprint == self.prompt.fingerprint
 
     def refresh_foot(self) -> None:
-        """Show the command, or that the prompt is gone. Call it also when the prompts changed."""
+        """Show the command, or that the prompt is gone. Also called when the pending prompts change."""
         if not self.is_pending():
             gone = ("This prompt is gone: nothing will be sent.  ", "error")
             self.show_text("foot", [([gone, *CANCEL_KEY], "")])
@@ -85,9 +85,9 @@ class PromptForm(Form[Result]):
         self.show_text("foot", [([(sanitize(self.command()), "command")], ""), (keys, "")])
 
     def command(self) -> str:
-        """The command that gives the answer typed so far."""
+        """Return the command line that gives the answer typed so far."""
         raise NotImplementedError
 
     def enter_label(self) -> str:
-        """What the enter key does."""
+        """Return the label of the enter key: what it does."""
         raise NotImplementedError

@@ -16,7 +16,7 @@ from chorus.text.width import pad, wrap
 MIN_COMMANDS_WIDTH = 114
 # The widths of the columns.
 KEY_WIDTH, MOVE_KEY_WIDTH, HELP_WIDTH = 8, 27, 65
-# Text in a narrower column is put below its key.
+# If the column for the text is narrower, the text is put below its key.
 MIN_TEXT_WIDTH = 14
 
 
@@ -73,7 +73,7 @@ def _render_key(key: KeyBinding, width: int, *, commands: bool) -> list[StyledLi
 
 
 def _render_row(label: str, column: int, text: str, width: int) -> list[StyledLine]:
-    """Render the text to the right of its keys, wrapped; below them if there is no room on the right."""
+    """Render the text, wrapped, to the right of its keys, or below them if there is no room on the right."""
     if width - column - 2 < MIN_TEXT_WIDTH:
         head: Pieces = [("  ", ""), (label, "key")]
         return [(head, ""), *(([("    ", ""), (row, "")], "") for row in wrap(text, width - 4))]

@@ -1,4 +1,4 @@
-"""The form for choosing hunks of an action. Each is shown with its lines and a mark."""
+"""The form for choosing hunks of an action. Each hunk is shown with a check box and its lines."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -35,7 +35,7 @@ class HunkList(LinePane):
         super().__init__(active_palette, id=id)
         self._hunks = hunks
         self._documents = [DiffDocument(_code_of(hunk)) for hunk in hunks]
-        # Each row: which hunk, and which line of it; -1 for its heading.
+        # For each row: the position of its hunk, and the line of that hunk, or -1 for the hunk's heading.
         self._rows = [
             (at, line)
             for at, document in enumerate(self._documents)
@@ -89,7 +89,7 @@ class HunkList(LinePane):
         return [(mark, style), (f"{self._hunks[at]['n']} ", "number"), (path, "strong")], under
 
     def _reveal(self) -> None:
-        """Scroll so that the hunk under the cursor is visible, or its beginning if it is too long."""
+        """Scroll so that the hunk under the cursor is visible, or the beginning of a long hunk."""
         rows = [index for index, (at, _) in enumerate(self._rows) if at == self.cursor]
         height = min(len(rows), max(self.size.height, 1))
         region = Region(0, rows[0], 1, height)
@@ -131,12 +131,12 @@ class HunkForm(Form[list[int]]):
         self.fit_box()
 
     def on_resize(self, event: Resize) -> None:
-        self.call_after_refresh(self.fit_box)  # the text has wrapped differently
+        self.call_after_refresh(self.fit_box)  # the text wraps differently in the new width
 
     def action_submit(self) -> None:
         self.dismiss(self.query_one("#hunks", HunkList).numbers())
 
 
 def _code_of(hunk: HunkJson) -> Patch:
-    """The lines of a hunk, without the headings of its patch."""
+    """Return the lines of a hunk, without the headings of its patch."""
     return Patch(tuple(line for line in parse_patch(hunk["patch"]).lines if line.kind in _CODE))

@@ -1,4 +1,4 @@
-"""The form for landing a lane: by turn, by action or in one commit, onto which branch, with which message."""
+"""The form for landing a lane. It asks how to group the actions, for a branch and for a message."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
@@ -140,7 +140,7 @@ class LandForm(Form[LandArguments]):
         return choices
 
     def on_choice_bar_changed(self, event: ChoiceBar.Changed) -> None:
-        self._messages = []  # they are of other commits
+        self._messages = []  # the edited messages are for other commits
         self._changed()
 
     def on_input_changed(self, event: Input.Changed) -> None:

@@ -23,8 +23,8 @@ from chorus.text.sanitize import sanitize
 class RevertPreview:
     """What a revert would change, or why it cannot be done alone.
 
-    `dependents`: later actions that changed the same lines. `warnings`: later actions that would miss
-    something they use. `has_hunks`: some of its hunks can be chosen.
+    `dependents`: later actions that changed the same lines. `warnings`: lines about later actions that use a
+    name which the revert would remove. `has_hunks`: the user can choose hunks to revert.
     """
 
     patch: str
@@ -37,7 +37,8 @@ class RevertPreview:
 class RevertForm(Form[str]):
     """Shows the preview, and asks whether to revert.
 
-    Returns "revert", "with_dependents" (to preview that next), "hunks" (to choose some), or None.
+    Returns "revert", "with_dependents" (preview the revert with the dependents), "hunks" (choose hunks), or
+    None if cancelled.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -70,7 +71,7 @@ class RevertForm(Form[str]):
         self.fit_box()
 
     def on_resize(self, event: Resize) -> None:
-        self.call_after_refresh(self.fit_box)  # the text has wrapped differently
+        self.call_after_refresh(self.fit_box)  # the text wraps differently in the new width
 
     def action_revert(self) -> None:
         if self.preview.problem is None:
@@ -78,7 +79,7 @@ class RevertForm(Form[str]):
 
     def on_diff_view_left(self, event: DiffView.Left) -> None:
         event.stop()
-        self.action_revert()  # enter, which leaves the diff elsewhere
+        self.action_revert()  # the diff reports the enter key as `Left`; in this form the key reverts
 
     def action_dependents(self) -> None:
         if self.preview.dependents:
@@ -109,12 +110,12 @@ class RevertForm(Form[str]):
             ),
         ]
         problem = render_problem(self.preview.problem)
-        # The first line repeats the title, if more lines follow that name what is in the way.
+        # If the error has more lines, its first line only repeats the title.
         lines += problem[1:] or problem
         return [*lines, ([(self._render_hint(), "muted")], ""), ([], "")]
 
     def _render_hint(self) -> str:
-        """Return how to resolve a conflict with the keys of this form, instead of the command line."""
+        """Return how to resolve a conflict: by a key of this form if possible, else by hand or a command."""
         if self.preview.dependents:
             return "Press w to preview reverting those as well."
         markers = sanitize(command_lines.with_markers(self.command))

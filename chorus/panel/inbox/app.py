@@ -58,7 +58,7 @@ class InboxPrompts:
     """The pending prompts of all repositories, by ids that are unique across watchers."""
 
     prompts: dict[str, PendingPrompt]
-    # Id here -> the repository's key, its name, the prompt's own id.
+    # Id in `prompts` -> the repository's key, the repository's name, the prompt's id in its watcher.
     places: dict[str, tuple[str, str, str]]
 
 
@@ -99,7 +99,7 @@ class InboxList(LinePane):
         return self.rows[self.cursor] if self.rows else None
 
     def show(self, rows: list[InboxRow]) -> None:
-        """Show these rows. The cursor stays on its row; if that is gone, at its position."""
+        """Show these rows. The cursor stays on its row, or at its position if the row is gone."""
         before = self.row
         self.rows = rows
         names = [row.name for row in rows]
@@ -223,7 +223,7 @@ class Inbox(App[None]):
         self.post_message(self.Changed())
 
     def _press(self, key: str, pressed: float) -> bool:
-        """Do what a key is for; return False for a key that has no meaning here."""
+        """Run the function of a key. Return False if the key has none."""
         answers: dict[str, Callable[[float], None]] = {
             "a": self.answers.approve,
             "A": self.answers.always,
@@ -271,7 +271,7 @@ class Inbox(App[None]):
         self._show_keys()
 
     def _show_prompt(self) -> None:
-        """Keep the shown prompt while it is pending; then show the first."""
+        """Keep showing the same prompt while it is pending; then show the first one."""
         names = list(self.model.prompts)
         if self._prompt not in names:
             self._prompt = names[0] if names else None

@@ -1,4 +1,4 @@
-"""The rows of the live inbox: repositories, and below each its prompts, sessions and open actions. Pure."""
+"""The rows of the live inbox: each repository, and below it its prompts, sessions and open actions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ RowKind = Literal["repository", "problem", "prompt", "session", "action", "more"
 class InboxRow:
     """A row of the inbox.
 
-    `key`: of the repository; `id`: of the prompt, session or action. Together they identify the row.
+    `key` is the repository's key; `id` is the id of the prompt, session or action. Together with `kind` they
+    identify the row.
     """
 
     kind: RowKind

@@ -1,8 +1,8 @@
-"""One stream of messages from the watcher, across its restarts.
+"""The feed: one stream of messages from the watcher, which continues when the watcher is restarted.
 
-First `link` (connecting, live or lost), `snapshot` (sessions, lanes, prompts) and `log` (pages of entries,
-newest page first), then the watcher's own events. One thread reads it for as long as the panel runs: a
-worker that is restarted could lose what it had read.
+For each connection the stream has `link` messages (connecting, live or lost), a `snapshot` (sessions, lanes,
+prompts) and `log` messages (pages of entries, newest page first). Then the watcher's own events follow. One
+thread reads the stream for as long as the panel runs: a worker that is restarted could lose messages.
 """
 
 import threading
@@ -21,9 +21,9 @@ from chorus.wire.watcher_process import connect_or_start
 
 # A page is decoded in a few milliseconds, so an event that comes in between does not wait.
 PAGE_ENTRIES = 500
-# Older entries are left to `chorus log`: users rarely scroll back further.
+# Older entries are shown only by `chorus log`: users rarely scroll back further.
 MAX_ENTRIES = 20_000
-# How often a lost watcher is looked for: too short to notice, and no load.
+# How long to wait before trying to reach a lost watcher again: too short to notice, and no load.
 RETRY_SECONDS = 0.25
 RECONNECTED = "reconnected"
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Feed:
-    """The messages of one watcher, seen from `work_tree`. `here`: only the lanes and entries of that one."""
+    """The messages of one watcher for a panel in `work_tree`. `here`: only this work tree's lanes and log."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Feed:
         self._connection: Connection | None = None
 
     def messages(self) -> Iterator[Message]:
-        """Yield messages, blocking in between, until `stop`."""
+        """Yield messages until `stop` is called. Blocks while there is none."""
         yield _link("connecting")
         was_live = False
         while not self._stopped.is_set():
@@ -88,7 +88,7 @@ class Feed:
             self._connection = None
 
     def _is_ours(self, message: Message) -> bool:
-        """Return whether a message belongs to this work tree or to none. True if all work trees are shown."""
+        """Return True if the panel shows the message: all, or those of this work tree and of no work tree."""
         return not self._here or message.get("work_tree") in (None, self._work_tree)
 
     def _wait_for_watcher(self) -> None:
@@ -112,7 +112,7 @@ class FeedReader:
         self._thread.start()
 
     def listen(self, wake: Callable[[], object]) -> None:
-        """Call `wake` (from the feed's thread) when messages have come; at once if some have already."""
+        """Call `wake` (from the feed's thread) when messages arrive; at once if there already are some."""
         with self._lock:
             self._wake = wake
             has_messages = bool(self._messages)
@@ -141,7 +141,7 @@ class FeedReader:
 
 
 def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again: bool) -> Iterator[Message]:
-    """Yield the current state. Subscribes first: what happens in the meantime follows as events."""
+    """Yield the current state. It subscribes first, so that changes made meanwhile follow as events."""
     connection.ask("subscribe")
     hello = _ask(connection, "hello", dict)
     yield {
@@ -161,7 +161,7 @@ def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again
 
 
 def _read_log(connection: Connection, *, cwd: str, here: bool) -> Iterator[Message]:
-    """Yield the log, newest page first. An event that came in meanwhile is newer than the page it follows."""
+    """Yield the log, newest page first. After each page, yield the events that arrived meanwhile."""
     before: dict[str, int] = {}
     read, limit = 0, PAGE_ENTRIES
     while True:
@@ -170,7 +170,7 @@ def _read_log(connection: Connection, *, cwd: str, here: bool) -> Iterator[Messa
         whole = len(page) < limit
         last = whole or read + len(page) >= MAX_ENTRIES
         if not (numbers or last):
-            limit *= 2  # nothing but outside changes: the next page is requested by an action's number
+            limit *= 2  # only outside changes; the next page is requested by the number of an action
             continue
         read, limit = read + len(page), PAGE_ENTRIES
         yield {"event": "log", "entries": page, "complete": last}

@@ -1,8 +1,8 @@
 """Log entries, sessions, lanes and prompts as the panel holds them, parsed from the watcher's JSON.
 
-A field that is missing or of another type takes its empty form, and an item without its id is None: a newer
-or older watcher must not stop the panel. `model/api/json_api.py` defines the JSON. Parsed by hand: loading
-pydantic with four validators takes 0.2 s, and the whole panel starts in 0.5 s.
+A newer or older watcher must not stop the panel. So a field that is missing or of another type is empty, and
+an item without an id is parsed as None. `model/api/json_api.py` defines the JSON. It is parsed by hand,
+because loading pydantic with four validators takes 0.2 s, and the whole panel starts in 0.5 s.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,17 +37,17 @@ class LogEntry:
     landed: bool
     reverts: tuple[str, ...]
     within: str | None
-    undone: str | None = None  # what is gone of its change, in words
-    worktree: str = ""  # the work tree it is of
-    elsewhere: bool = False  # it is of another work tree than the panel's
+    undone: str | None = None  # how much of its change is undone, in words
+    worktree: str = ""  # the name of its work tree
+    elsewhere: bool = False  # its work tree is not the panel's
     context: tuple[str, ...] = ()  # what it builds on, in words
-    commit: str = ""  # on its lane
+    commit: str = ""  # its lane commit
     reverts_part: tuple[str, ...] = ()
-    command: str = ""  # what the shell was given
+    command: str = ""  # the shell command
 
     @property
     def is_revert(self) -> bool:
-        """Whether the entry reverts or redoes another action, and is therefore shown with that one."""
+        """True if the entry reverts or redoes another action. It is then shown with that action."""
         return self.tool == REVERT_TOOL
 
     @property
@@ -56,12 +56,12 @@ class LogEntry:
 
     @property
     def outside(self) -> bool:
-        """Whether no action made this change, so that it cannot be kept or reverted."""
+        """True if no action made this change. It cannot be kept or reverted."""
         return self.status == "outside"
 
     @property
     def open(self) -> bool:
-        """Whether it still has to be reviewed."""
+        """True if the action is still to be reviewed."""
         return is_open(self.status, self.tool, self.reverts, self.within, landed=self.landed)
 
     @property
@@ -75,13 +75,13 @@ class LogEntry:
 
     @property
     def group(self) -> tuple[str, str]:
-        """The turn it belongs to, with its session."""
+        """The session and the turn that the entry belongs to."""
         return (self.session, self.turn)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A session. `tokens`: those the model read and wrote, without those from the cache."""
+    """A session. `tokens`: how many the model read and wrote, without those read from the cache."""
 
     id: str
     lane: str | None
@@ -102,7 +102,7 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class TurnInfo:
-    """How a turn went. `state`: running, done or failed."""
+    """The state, answer, tokens and cost of a turn. `state`: running, done or failed."""
 
     session: str
     turn: str
@@ -120,7 +120,7 @@ class TurnInfo:
 
 @dataclass(frozen=True, slots=True)
 class NoteInfo:
-    """A note on an action. `at`: where its lines begin now; None: they are gone."""
+    """A note on an action. `at`: the line where the note's lines begin now; None: they are gone."""
 
     n: int
     action: str  # the action's id
@@ -151,7 +151,7 @@ class PromptOption:
 
 @dataclass(frozen=True, slots=True)
 class PromptQuestion:
-    """One of the questions of a prompt. `several`: it takes more than one of its labels."""
+    """One of the questions of a prompt. `several`: more than one label can be chosen."""
 
     text: str
     labels: tuple[str, ...]
@@ -173,14 +173,14 @@ class PendingPrompt:
     path: str | None
     text_option: str | None = None  # the key of the option that takes the user's own text
     questions: tuple[PromptQuestion, ...] = ()
-    cut: bool = False  # the pane does not show its beginning
+    cut: bool = False  # the pane does not show the beginning of the prompt
 
     def option(self, meaning: str) -> PromptOption | None:
         return next((option for option in self.options if option.meaning == meaning), None)
 
     @property
     def takes_several_answers(self) -> bool:
-        """Whether choosing one option is not a complete answer."""
+        """True if choosing one option is not a complete answer."""
         return len(self.questions) > 1 or any(question.several for question in self.questions)
 
 
@@ -199,7 +199,7 @@ def outside_id(value: object) -> str | None:
 
 
 def parse_outside(value: object, n: float, after: LogEntry | None) -> LogEntry:
-    """Parse an outside change; it is shown in the turn of the action it came after."""
+    """Parse an outside change. It is shown in the turn of `after`, the action before it."""
     turn = {"session": after.session, "turn": after.turn, "message": after.message} if after else {}
     item = {"message": "Before the first action", **_mapping(value), **turn}
     return _parse_numbered({**item, "id": outside_id(value), "tool": item.get("tool") or "outside"}, n)
@@ -377,7 +377,7 @@ def _render_input(value: object) -> str:
 
 
 def _render_question(item: Mapping[str, Any], *, only: bool) -> str:
-    """Render a question's choices; the only question is not repeated, as the prompt itself shows it."""
+    """Render a question and its choices. `only`: without the question, which the prompt itself shows."""
     options = item.get("options")
     lines = [] if only else [f"{_text(item, 'header')}: {_text(item, 'question')}"]
     for option in map(_mapping, options if isinstance(options, list) else []):

@@ -28,14 +28,14 @@ from chorus.panel.state.items import (
 )
 from chorus.wire.protocol import Message
 
-# A turn, with its session.
+# A session and one of its turns.
 Group = tuple[str, str]
 # Outside changes are numbered in steps of this: any number of them fits between two actions.
 OUTSIDE_STEP = 2.0**-24
 
 
 class ModelChange(Flag):
-    """What a message changed."""
+    """The parts of the model that a message changed."""
 
     NOTHING = 0
     LINK = auto()
@@ -84,7 +84,7 @@ class PanelModel:
         self.complete = False
         self._unconfirmed: set[float] = set()
         self.here = ""  # the name of the panel's work tree
-        # Timeline commit of an outside change -> its number here.
+        # Timeline commit of an outside change -> its number in `entries`.
         self._outside: dict[str, float] = {}
         self._by_id: dict[str, float] = {}
         self._reverts: dict[float, None] = {}  # entries that revert or redo others
@@ -119,7 +119,7 @@ class PanelModel:
         return next((lane.name for lane in self.lanes.values() if lane.session == session), None)
 
     def reverts_of(self, entry: LogEntry) -> list[tuple[LogEntry, str]]:
-        """Return what reverted or redid an action, oldest first, each with the word for it."""
+        """Return the actions that reverted or redid `entry`, oldest first, each with a word like `redone`."""
         found = []
         for n in sorted(self._reverts):
             origins, word = self._origins(self.entries[n])
@@ -128,13 +128,16 @@ class PanelModel:
         return found
 
     def _origins(self, revert: LogEntry) -> tuple[tuple[str, ...], str]:
-        """Return the actions at the root of a revert: a redo reverts a revert."""
+        """Return the actions that a revert or redo is about, and the word for what it did to them.
+
+        A redo is a revert of a revert, so the chain is followed back to actions that are not reverts.
+        """
         depth = 1
         while (names := revert.reverts or revert.reverts_part) and (
             below := self._by_id.get(names[0], revert.n)
         ) in self._reverts:
             if below >= revert.n:
-                break  # not a history: a revert comes after what it reverts
+                break  # invalid: a revert comes after what it reverts
             revert, depth = self.entries[below], depth + 1
         partly = not revert.reverts
         word = "reverted" if depth % 2 else "redone"
@@ -146,7 +149,7 @@ class PanelModel:
         for entry in self._parse_entries(values):
             old = self.entries.get(entry.n)
             if old is not None and entry.worktree not in (old.worktree, self.here):
-                continue  # an older version gave the number twice: the panel's own work tree comes first
+                continue  # older versions gave a number twice: keep the entry of the panel's own work tree
             taken += 1
             self.entries[entry.n] = entry
             self._by_id[entry.id] = entry.n
@@ -168,7 +171,7 @@ class PanelModel:
         return ModelChange.QUEUE if taken else ModelChange.NOTHING
 
     def _parse_entries(self, values: list[Any]) -> Iterator[LogEntry]:
-        """Parse entries in their order; an outside change comes after the action it follows."""
+        """Parse entries in order. An outside change gets a number just above that of the action before it."""
         numbers = [entry.n for entry in map(parse_entry, values) if entry]
         after = numbers[0] - 1 if numbers else None
         for value in values:
@@ -187,7 +190,7 @@ class PanelModel:
         return replace(entry, elsewhere=True) if elsewhere else entry
 
     def _take_log(self, message: Message) -> ModelChange:
-        """Take one page of the log; after the last one, entries that were in none are removed."""
+        """Take one page of the log. After the last page, remove the entries that were on no page."""
         change = self._take_entries(list_in(message, "entries"))
         if message.get("complete"):
             for n in self._unconfirmed:
@@ -271,7 +274,7 @@ class PanelModel:
         return ModelChange.LINK | ModelChange.PROGRESS
 
     def _take_snapshot(self, message: Message) -> ModelChange:
-        """Replace what was known before connecting; entries stay until the log is read again."""
+        """Replace what was known before connecting, except for entries: these stay until the log is read."""
         sessions = filter(None, map(parse_session, list_in(message, "sessions")))
         lanes = filter(None, map(parse_lane, list_in(message, "lanes")))
         prompts = filter(None, map(parse_prompt, list_in(message, "prompts")))

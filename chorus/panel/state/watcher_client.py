@@ -1,4 +1,4 @@
-"""Requests from the panel to the watcher, on the panel's own loop.
+"""Requests from the panel to the watcher, on the panel's own event loop.
 
 Each request has a connection of its own, so that a long one (landing) does not hold up a short one
 (approving). Closing the panel drops the connection at once; the watcher still finishes what was requested.
@@ -54,7 +54,7 @@ class _PendingRequest:
 
 
 class WatcherClient:
-    """Sends requests, and lists those that take long. `on_change`: called when that list may have changed."""
+    """Sends requests and lists those that take long. Calls `on_change` when that list may have changed."""
 
     def __init__(self, home: Home, work_tree: Path, on_change: Callable[[], None]) -> None:
         self._home = home
@@ -103,9 +103,9 @@ class WatcherClient:
     async def request(
         self, do: str, arguments: Mapping[str, object], *, label: str, start_watcher: bool = True
     ) -> object:
-        """Send a request and return its result; raise the error the watcher reports.
+        """Send a request and return its result; raise the error that the watcher reports.
 
-        `start_watcher`: whether to start one that is not running. Actions of the user start one; loading
+        `start_watcher`: start the watcher if it is not running. A key of the user starts the watcher; loading
         something to show does not.
         """
         if do not in REPOSITORY_WIDE:

@@ -1,6 +1,6 @@
 """Words and symbols for statuses, states and times, and their ASCII forms.
 
-Loads no toolkit: the plain log uses it too.
+This module does not load Textual, because the plain log uses it too.
 """
 
 import unicodedata
@@ -46,7 +46,7 @@ def status_word(status: str) -> str:
 
 
 def render_time(iso: str) -> str:
-    """Return the local hours and minutes, or nothing for what is not a time."""
+    """Return the local hours and minutes; empty if `iso` is not a time."""
     try:
         moment = datetime.fromisoformat(iso)
     except ValueError:
@@ -55,7 +55,7 @@ def render_time(iso: str) -> str:
 
 
 def render_duration(since: str, until: str) -> str:
-    """Return `40s`, `12m`, `2h05m` or `3d`; nothing if one of them is not a time."""
+    """Return `40s`, `12m`, `2h05m` or `3d`; empty if `since` or `until` is not a time."""
     try:
         seconds = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
     except (ValueError, TypeError):
@@ -69,7 +69,7 @@ def render_duration(since: str, until: str) -> str:
 
 
 def wants_ascii(environment: Mapping[str, str]) -> bool:
-    """Return whether to draw in ASCII: the locale is not UTF-8, or the terminal is known to lack Unicode."""
+    """Return True to draw in ASCII: the locale is not UTF-8, or the terminal is known to lack Unicode."""
     if environment.get("TERM") in {"linux", "vt100", "vt220", "dumb"}:
         return True
     ctype, lang = environment.get("LC_CTYPE", ""), environment.get("LANG", "")

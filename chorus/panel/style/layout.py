@@ -1,10 +1,10 @@
-"""How the panel divides the screen. Pure: there is an arrangement for every terminal size."""
+"""The arrangement of the panel's widgets on the screen, for every size of the terminal."""
 
 from dataclasses import dataclass
 
-# From this width on, queue and diff are side by side: both still wide enough for code.
+# From this width on, queue and diff are side by side, because both are then wide enough for code.
 MIN_SIDE_WIDTH = 100
-# With fewer rows, queue and diff take turns.
+# With fewer rows, either the queue or the diff is shown.
 MIN_STACKED_ROWS = 14
 # On a shorter screen, a pending prompt takes the space of the queue.
 MIN_BOTH_HEIGHT = 18
@@ -52,7 +52,7 @@ def plan_arrangement(
         return Arrangement("-none", session_rows, rows, prompt_small=False, short=short)
     small = alone and prompt_folded
     margin = 0 if short else 2
-    # The session waits for the prompt: it gets the rows it needs to be read.
+    # The session waits for an answer, so the prompt gets the rows that it needs.
     room = 1 if small else rows - margin - 1 - min(max(queue_rows, 1), QUEUE_ROWS_BESIDE_PROMPT)
     prompt = min(prompt_rows, room) if prompt_rows else 0
     left = rows - prompt - (margin if prompt else 0)

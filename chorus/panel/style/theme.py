@@ -1,8 +1,8 @@
 """The panel's colours: dark and light, for many colours, few and none.
 
-Every style has a name; several names joined by blanks add up, the later one wins. With few colours or none,
-symbols, bold, reverse and underline carry the meaning as well. The toolkit gets its theme, style sheet and
-ASCII filter from here.
+Every style has a name. Several names, joined by blanks, are combined; a later style overrides an earlier one.
+With few colours or none, symbols, bold, reverse and underline show the meaning as well. This module also has
+the theme, the style sheet and the ASCII filter for Textual.
 """
 
 from collections.abc import Mapping
@@ -186,7 +186,7 @@ class Palette:
     def _join(self, names: str) -> Style:
         style = self._styles[""]
         if self.plain and "cursor" in names.split():
-            return style + self._styles["cursor"]  # each colour reversed would make a patchwork
+            return style + self._styles["cursor"]  # reversing several colours would make a patchwork
         for name in names.split():
             style += self._styles.get(name, Style.null())
         return style

@@ -17,9 +17,9 @@ _SYMBOLS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
 MAX_ROWS = 4
 # In a narrower panel, a command that does not fit next to the text is left out.
 MIN_COMMAND_WIDTH = 48
-# Less of a command says nothing.
+# A command that would be cut to less is left out.
 MIN_CUT_COMMAND_WIDTH = 16
-# Everything goes away by itself: what was confirmed is done, and what caused a warning may be over.
+# How long a text is shown. Even a warning is cleared, because its cause may be gone.
 SHOWN_SECONDS = {"info": 10.0, "done": 10.0, "warning": 10.0, "error": 60.0}
 # A confirmation is drawn faintly after this long.
 FADE_SECONDS = 4.0
@@ -159,7 +159,7 @@ class KeyBar(LinePane, can_focus=False):
                 self.post_message(self.Pressed(key))
 
     def _fitting(self, width: int) -> list[tuple[int, str, str]]:
-        """Return each key with its column: help always, the others as far as they fit."""
+        """Return the keys that fit, each with its column. The last key, for help, is always included."""
         fitting: list[tuple[int, str, str]] = []
         at = 1
         room = width - sum(len(part) for part in self.keys[-1]) - 4 if self.keys else width
@@ -173,7 +173,7 @@ class KeyBar(LinePane, can_focus=False):
 
 
 class Heading(LinePane, can_focus=False):
-    """A heading over a part of the panel, followed by a rule."""
+    """A heading over a part of the panel, followed by a horizontal line."""
 
     def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
         super().__init__(active_palette, id=id)

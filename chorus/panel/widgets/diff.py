@@ -28,13 +28,13 @@ MIN_NUMBERS_WIDTH = 60
 _SIGNS = {"added": ("+", "plus"), "removed": ("−", "minus"), "context": (" ", "muted")}
 # Columns scrolled by one press of left or right.
 SIDEWAYS_COLUMNS = 8
-# The lines above a diff, at this width.
+# Renders the lines above a diff, for a width.
 RenderHeading = Callable[[int], list[StyledLine]]
 
 
 @dataclass(slots=True)
 class DiffDocument:
-    """A patch as lines to draw; `spans`: the syntax of a line, by its index in the patch."""
+    """A patch, rendered line by line. `spans`: the syntax styles of a line, by its index in the patch."""
 
     patch: Patch
     spans: dict[int, Spans] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class DiffDocument:
         return [*old, ("│", "line"), *new], ""
 
     def place(self, index: int, *, side_by_side: bool) -> tuple[str, DiffLine] | None:
-        """Return the file and its line in this row; None where it is not a line of the new file."""
+        """Return the path and the line in this row; None if the row is not a line of the new file."""
         if side_by_side:
             line = self.pairs()[index][1] if index < len(self.pairs()) else None
         else:
@@ -110,7 +110,7 @@ class DiffDocument:
         return [(text, f"{under} {style}") for text, style in fit_pieces(pieces, width)]
 
     def _render_code(self, index: int, offset: int) -> Pieces:
-        """Render a line in its syntax colours, with the part marked that differs from its paired line."""
+        """Render a line in its syntax colours, and mark the part that differs from its paired line."""
         text = self.text(index)
         line = self.patch.lines[index]
         start, end = self._difference(index)
@@ -130,7 +130,7 @@ class DiffDocument:
         return pieces
 
     def _difference(self, index: int) -> tuple[int, int]:
-        """Return where this line differs from its paired line; 0, 0 if too much of it does."""
+        """Return where this line differs from its paired line; 0, 0 if it has none or too much differs."""
         if (partner := self._partners.get(index)) is None:
             return 0, 0
         text, other = self.text(index), self.text(partner)
@@ -235,7 +235,7 @@ class DiffView(LinePane):
         return self.document.render_unified(index, width, self.column_offset)
 
     def place(self) -> tuple[str, DiffLine] | None:
-        """Return the file and its line under the cursor; None where it is not a line of the new file."""
+        """Return the path and the line under the cursor; None if that is not a line of the new file."""
         index = self.cursor - len(self.heading)
         if index < 0 or index >= self.document.line_count(side_by_side=self.side_by_side):
             return None
@@ -246,7 +246,7 @@ class DiffView(LinePane):
             self._go_to_first_change()
 
     def _go_to_first_change(self) -> None:
-        """Put the cursor on the first added line, which a note may refer to, if it is on the screen."""
+        """Put the cursor on the first added line, where a note is likely, if that line is on the screen."""
         count = min(
             self.document.line_count(side_by_side=self.side_by_side),
             self.scroll_offset.y + self.size.height - len(self.heading),

@@ -1,8 +1,8 @@
 """The base of every widget that draws lines.
 
-A subclass has a number of lines and renders one of them as pieces of text with style names; only visible
-lines are rendered. Pieces are drawn as they are: no markup is read, and no control character gets through
-even where a subclass forgot to sanitize its text.
+A subclass returns its number of lines, and renders one line at a time, as pieces of text with style names.
+Only visible lines are rendered. The text of a piece is never read as markup. Control characters are made
+visible even if a subclass forgot to sanitize its text.
 """
 
 from rich.segment import Segment
@@ -19,7 +19,7 @@ from chorus.text.width import cell_width, first_cells, pad, wrap
 
 # A piece is text and the names of its styles, joined by blanks.
 Pieces = list[tuple[str, str]]
-# A line is its pieces, and the style under the whole of it.
+# A line is its pieces, and the names of the styles for the whole line.
 StyledLine = tuple[Pieces, str]
 
 
@@ -54,16 +54,16 @@ def render_strip(
 
 
 def fit_pieces(pieces: Pieces, width: int) -> Pieces:
-    """Fill the pieces to exactly `width` cells, or cut them, with a mark that says so."""
+    """Pad the pieces to exactly `width` cells, or cut them and end with an ellipsis."""
     total = sum(cell_width(text) for text, _ in pieces)
     if total <= width:
         return [*pieces, (" " * (width - total), "")]
     fitted: Pieces = []
-    left = width - 1  # the last cell is for the mark
+    left = width - 1  # the last cell is for the ellipsis
     for text, style in pieces:
         size = cell_width(text)
         if size > left:
-            # Other pieces may follow, so this one is marked even if it just fits.
+            # Other pieces may follow, so this piece gets the ellipsis even if it would just fit.
             return [*fitted, (pad(first_cells(text, left) + "…", left + 1), style)]
         fitted.append((text, style))
         left -= size
@@ -96,8 +96,8 @@ class LinePane(ScrollView, can_focus=True):
         size = Size(0, self.line_count())
         scrolls = size.height > self.size.height
         if size.height >= self.virtual_size.height and scrolls is self.show_vertical_scrollbar:
-            # Nothing around this pane moves (space for the scroll bar is reserved), so the toolkit need
-            # not lay out and draw everything around it.
+            # Nothing around this pane moves (space for the scroll bar is reserved), so Textual need not lay
+            # out and draw everything around the pane.
             self.set_reactive(LinePane.virtual_size, size)
             if scrolls:
                 self.vertical_scrollbar.window_virtual_size = size.height
@@ -126,12 +126,12 @@ class LinePane(ScrollView, can_focus=True):
         self._background_style.clear()
 
     def reveal(self, index: int) -> None:
-        """Scroll to the line, no further than needed."""
+        """Scroll no further than needed to make the line visible."""
         self.scroll_to_region(Region(0, index, 1, 1), animate=False, force=True, x_axis=False)
 
 
 class TextPane(LinePane):
-    """Shows given lines. A line too long for the pane is wrapped."""
+    """A pane that shows given lines. A line too long for the pane is wrapped."""
 
     def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
         super().__init__(active_palette, id=id)

@@ -136,7 +136,7 @@ class _Reader:
 
 
 def _path_of(names: str) -> str:
-    """Return the new name in `a/NAME b/NAME`. Without a rename both are the same: the middle splits them."""
+    """Return the new name in `a/NAME b/NAME`. If both names are equal, the text is split in the middle."""
     middle = len(names) // 2
     if names[middle : middle + 1] == " " and names[2:middle] == names[middle + 3 :]:
         return names[2:middle]

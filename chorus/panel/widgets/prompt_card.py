@@ -1,8 +1,7 @@
-"""The pending prompt, large, with its options; it decides which prompt a key press answers.
+"""The card that shows the pending prompt with its options, and decides which prompt a key press answers.
 
-The prompt is bound, with its fingerprint, when it is drawn: what is shown is what is answered, and a key
-pressed before the user could have seen it is refused. The command or change comes first, and is approved only
-after all of it was on the screen.
+A key press answers the prompt that is shown. It is refused if the user cannot have seen that prompt yet. The
+command or change is shown first, and can be approved only after all of it was on the screen.
 """
 
 import re
@@ -27,24 +26,25 @@ from chorus.panel.widgets.line_pane import BackgroundStyle, Pieces, render_strip
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.text.width import cell_width, cut, pad, wrap
 
-# A key pressed sooner after the prompt changed was meant for the one before: people need longer than this
-# to see and react.
+# A key pressed sooner after the prompt changed was meant for the previous prompt: people need longer than
+# this to see a prompt and react.
 GUARD_SECONDS = 0.25
 # The bar on the left, a blank after it, and one on the right.
 MARGIN = 3
-# A command or diff longer than this is to be read in the session's own pane.
+# A command or diff longer than this must be read in the session's own pane.
 MAX_BODY_LINES = 2000
 # A longer question scrolls with the body; the options stay visible.
 MAX_QUESTION_LINES = 6
 MAX_LABEL_LINES = 4
-# With less room than this for what it is about, each option takes one line.
+# If the body would have fewer lines than this, each option takes only one line.
 MIN_BODY_LINES = 4
 MEANING_STYLES = {"allow": "done", "allow-always": "warning", "deny": "failed"}
 # The key for each meaning, whatever number the option has.
 MEANING_KEYS = {"allow": "a", "allow-always": "A", "deny": "d"}
 UNKNOWN_KINDS = frozenset({"unknown", "none", ""})
 
-# A line across the dialog, at its edge. Text is further right, so it is never taken for one and left out.
+# A line that the client draws across the dialog, from its left edge on. Text begins further right, so text
+# never matches.
 _RULE_LINE = re.compile(r"[╌─]+")
 # A numbered row of a diff as the client draws it: a removed, an added or an unchanged line.
 _NUMBERED_LINE = re.compile(r" *\d+ (?=[ +-])")
@@ -88,12 +88,12 @@ class PromptCard(Widget, can_focus=True):
         self.banner = ""
         self._lines = PromptLines([], [], [], {})
         self._offset = 0
-        self._read = 0  # lines of the body that were shown, from its first
+        self._read = 0  # how many lines of the body were shown, from the first line on
         self._max_height = 0
         self._keys = True
 
     def show(self, prompt: PendingPrompt | None, *, session: str = "", position: str = "") -> None:
-        """Show this prompt, or none. The same one again keeps its scroll position and drawing time."""
+        """Show this prompt, or none. A prompt that is already shown keeps its scroll position and `since`."""
         if prompt is None:
             self.shown = None
             self.display = False
@@ -108,7 +108,7 @@ class PromptCard(Widget, can_focus=True):
         self._lay_out()
 
     def ready(self, pressed: float) -> bool:
-        """Return whether a key pressed at this time can be meant for the prompt that is shown."""
+        """Return True if a key pressed at this time can be meant for the prompt that is shown."""
         return (
             self.shown is not None
             and self.shown.since is not None
@@ -116,7 +116,10 @@ class PromptCard(Widget, can_focus=True):
         )
 
     def show_unread(self) -> str | None:
-        """Scroll to the first line not shown yet and return a message about it; None if all were shown."""
+        """Scroll to the first line not shown yet and return a message about it; None if all were shown.
+
+        If the panel cannot show the rest, only return a message that says so.
+        """
         if self.shown is None or self.shown.prompt.cut:
             return "part of it is not on the pane's screen: make that pane taller, or answer it there"
         if self._lines.longer:
@@ -132,13 +135,13 @@ class PromptCard(Widget, can_focus=True):
         return "part of it was hidden: read it, then press again"
 
     def answer_keys(self) -> list[str]:
-        """The keys that answer the prompt that is shown."""
+        """Return the keys that answer the shown prompt."""
         if self.shown is None or self.shown.prompt.kind in UNKNOWN_KINDS:
             return []
         return [key for meaning, key in MEANING_KEYS.items() if self.shown.prompt.option(meaning)]
 
     def wanted_rows(self, width: int) -> int:
-        """Return how many rows would show all of it at this width."""
+        """Return how many rows the whole prompt needs at this width."""
         if self.shown is None:
             return 0
         prompt, width = self.shown.prompt, max(width - MARGIN, 10)
@@ -201,7 +204,7 @@ class PromptCard(Widget, can_focus=True):
         if room < min(len(lines.body), MIN_BODY_LINES):
             lines = self._render_lines(1)
         if len(lines.body) != len(self._lines.body) and self._read < len(self._lines.body):
-            self._offset = self._read = 0  # wrapped differently: the part that was read is elsewhere now
+            self._offset = self._read = 0  # wrapped differently, so other lines are now on the screen
         self._lines = lines
         self.styles.height = max(self._max_height, 1)
         self.action_scroll_body(0)
@@ -219,13 +222,13 @@ class PromptCard(Widget, can_focus=True):
         )
 
     def _note_read(self) -> None:
-        """Note which lines are on the screen; lines after a gap do not count."""
+        """Count the lines on the screen as read, unless lines before them were not on the screen yet."""
         drawn = self.shown is not None and self.shown.since is not None
         if drawn and not self.small and self._offset <= self._read:
             self._read = max(self._read, self._offset + self._shown_lines())
 
     def _shown_lines(self) -> int:
-        """How many lines of the body are shown: the last row may say how many more there are."""
+        """Return how many lines of the body are shown, without a last row that counts the lines below."""
         room, left = self._body_height(), len(self._lines.body) - self._offset
         return left if left <= room else max(room - 1, 0)
 
@@ -252,14 +255,14 @@ class PromptCard(Widget, can_focus=True):
 
 @dataclass(frozen=True, slots=True)
 class PromptLines:
-    """A prompt as lines. Only the body scrolls: question and options stay visible however long it is."""
+    """A prompt as lines. Only the body scrolls, so question and options stay visible below a long body."""
 
     head: list[Pieces]
     body: list[Pieces]
     foot: list[Pieces]
     # Line of `foot` -> the option it shows.
     options: dict[int, PromptOption]
-    longer: bool = False  # the body is longer than what is shown of it
+    longer: bool = False  # the prompt's body is too long to be shown in full
 
 
 def render_prompt(
@@ -274,7 +277,7 @@ def render_prompt(
 ) -> PromptLines:
     """Render a prompt as lines.
 
-    `session`: its name; `position`: which of several prompts this is; `keys`: whether to show the keys;
+    `session`: the name of its session; `position`: which of several prompts it is; `keys`: show the keys;
     `root`: the work tree; `label_lines`: how many lines the label of an option may take.
     """
     asked = "" if prompt.question == prompt.title else prompt.question
@@ -337,9 +340,7 @@ def _render_body(prompt: PendingPrompt, width: int, root: str) -> list[Pieces]:
         rows[0] = without_root(rows[0], sanitize(root))
     rows, rest = _command_first(rows) if prompt.kind == "bash" else (rows, [])
     if not prompt.tool:
-        rows = textwrap.dedent("\n".join(rows)).split(
-            "\n"
-        )  # words of the client, as far right as it drew them
+        rows = textwrap.dedent("\n".join(rows)).split("\n")  # text of the client, without its indent
     column = _sign_column(prompt, rows)
     lines: list[Pieces] = []
     for row in rows:
@@ -351,14 +352,14 @@ def _render_body(prompt: PendingPrompt, width: int, root: str) -> list[Pieces]:
             )
             style = {"+": "plus", "-": "minus"}.get(sign, "" if is_diff else "strong")
             lines += [[(part, style)] for part in wrap(row, width)]
-    # The client fills the pane between a plan and its options.
+    # The client draws blank rows between a plan and its options.
     while lines and not any(part.strip() for part, _ in lines[-1]):
         lines.pop()
     return lines + [[(part, "muted")] for row in rest for part in wrap(row, width)]
 
 
 def _command_first(rows: list[str]) -> tuple[list[str], list[str]]:
-    """Split rows into the command the client draws between two rules, and the words around it."""
+    """Split rows into the command, which the client draws between two lines, and the text around it."""
     rules = [index for index, row in enumerate(rows) if _RULE_LINE.fullmatch(row)]
     if len(rules) < 2:
         return rows, []
@@ -368,7 +369,7 @@ def _command_first(rows: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _sign_column(prompt: PendingPrompt, rows: list[str]) -> int | None:
-    """The column in which a diff has its signs; a sign elsewhere is text, such as a bullet."""
+    """Return the column of the signs in a diff; None: there is none, and a sign is text, such as a bullet."""
     if prompt.kind == "create" or prompt.tool not in EDIT_TOOLS:
         return None
     numbered = [match.end() for row in rows if (match := _NUMBERED_LINE.match(row))]

@@ -1,6 +1,6 @@
 """The queue: every entry, grouped by turn, with a cursor on one row.
 
-There is no widget per row, so ten thousand of them cost as much as forty.
+The rows are not widgets, so ten thousand rows cost as much as forty.
 """
 
 from collections.abc import Callable
@@ -74,7 +74,7 @@ class Queue(LinePane):
         self._planner = RowPlanner()
         self.rows: list[QueueRow] = []
         self.cursor = 0
-        # When the cursor last moved without a key: a key pressed right after was meant for the row before.
+        # When the cursor last moved without a key. A key pressed right after was meant for the previous row.
         self.auto_moved_at = 0.0
         self._columns = plan_columns([])
 
@@ -109,7 +109,7 @@ class Queue(LinePane):
         return render_row(row, self._columns, width, notes), under
 
     def replan(self) -> None:
-        """Show the model as it is now. A cursor on the last row follows new rows; others stay on theirs."""
+        """Show the model as it is now. The cursor stays on its row; on the last row it follows new rows."""
         before = self.row
         following = self.cursor >= len(self.rows) - 1
         at = self.cursor
@@ -125,7 +125,7 @@ class Queue(LinePane):
         self.reveal(self.cursor)
 
     def fold_reviewed(self) -> None:
-        """Fold turns with nothing left to review; a turn folded or unfolded by hand stays so."""
+        """Fold turns with nothing left to review, except turns that the user has folded or unfolded."""
         for group in reviewed_groups(self._model):
             self.view.folds.setdefault(group, True)
         self.replan()
@@ -225,7 +225,10 @@ class Queue(LinePane):
             index += step
 
     def _replan_on(self, key: RowKey | None) -> None:
-        """Plan again with the cursor on `key`, on its turn if that is folded, or where it was."""
+        """Plan the rows again. The cursor moves to the row of `key`, or to that row's turn if it is folded.
+
+        If the row is gone, the cursor stays at its position.
+        """
         before, at = self.row, self.cursor
         self.rows = self._planner.plan(self._model, self.view)
         self._columns = plan_columns(self.rows)
@@ -236,7 +239,7 @@ class Queue(LinePane):
         self.reveal(self.cursor)
 
     def _find(self, key: RowKey | None, otherwise: int) -> int:
-        """Return the index of a row, or of its turn if that is folded. The row's old index is tried first."""
+        """Return the index of the row of `key`, or of the row's turn if it is folded, or else `otherwise`."""
         if otherwise < len(self.rows) and key_of(self.rows[otherwise]) == key:
             return otherwise
         known = None if isinstance(key, tuple) or key is None else self._model.entries.get(key)

@@ -1,6 +1,6 @@
 """The rows of the queue: entries grouped by turn, filtered and folded, and how a row is drawn.
 
-All rows are planned, ten thousand of them too; only the visible ones are rendered.
+All rows are planned, even if there are ten thousand; only visible rows are rendered.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ STATUS_STYLES = {
 MIN_TIME_WIDTH = 72
 # Narrower rows have no counts.
 MIN_COUNTS_WIDTH = 48
-# In a narrower subject the path is the file's name alone.
+# If file and summary together have less room, the file is shown without its directory.
 MIN_PATH_WIDTH = 50
 MAX_FILE_WIDTH = 20
 MAX_PATH_WIDTH = 44
@@ -54,7 +54,7 @@ class Scope(Enum):
             case Scope.OPEN:
                 return entry.open
             case Scope.CHANGES:
-                # A revert or redo is in the row of its action: its symbol, and its details.
+                # The action's own row shows its reverts and redos, by its symbol and its details.
                 return entry.status in CHANGE_STATUSES and not entry.is_revert
             case Scope.EVERYTHING:
                 return True
@@ -62,7 +62,7 @@ class Scope(Enum):
 
 @dataclass(slots=True)
 class QueueView:
-    """What the user wants to see. `folds`: the turns folded (or unfolded) by hand."""
+    """What the queue shows. `folds`: True for turns that are folded, False for those the user unfolded."""
 
     scope: Scope = Scope.CHANGES
     needle: str = ""
@@ -87,7 +87,7 @@ class ActionRow:
 
 
 QueueRow = TurnRow | ActionRow
-# Identifies a row while others come and go.
+# Identifies a row while other rows are added and removed.
 RowKey = Group | float
 
 
@@ -96,7 +96,7 @@ def key_of(row: QueueRow) -> RowKey:
 
 
 class RowPlanner:
-    """Plans rows, and reuses those of turns in which nothing changed."""
+    """Plans rows, and reuses the rows of turns that have not changed."""
 
     def __init__(self) -> None:
         self._planned_for: tuple[Scope, str] | None = None
@@ -170,7 +170,7 @@ def _plan_turn(group: Group, entries: Iterator[LogEntry]) -> tuple[TurnRow | Non
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Widths in cells. `file`: of names without directory; `path`: of whole ones; `added`: of counts."""
+    """The widths of columns, in cells. `file`: for names without directory; `path`: for whole paths."""
 
     number: int = 3
     tool: int = 4
@@ -181,7 +181,7 @@ class Columns:
 
 
 def plan_columns(rows: list[QueueRow]) -> Columns:
-    """Return widths that fit the newest rows: those have the longest numbers."""
+    """Return widths that fit the newest rows, which have the longest numbers."""
     # 500 are more than a screen holds.
     entries = [row.entry for row in rows[-500:] if isinstance(row, ActionRow)]
     if not entries:
@@ -200,7 +200,7 @@ def plan_columns(rows: list[QueueRow]) -> Columns:
 
 
 def _fit_most(widths: Iterable[int]) -> int:
-    """A width that fits three quarters of them, so that one long name does not shorten every summary."""
+    """Return a width that fits three quarters of the texts: one long name must not shorten every summary."""
     ordered = sorted(widths)
     return ordered[-(len(ordered) // 4) - 1] if ordered else 0
 
@@ -243,13 +243,13 @@ def render_action(entry: LogEntry, columns: Columns, width: int, notes: Sequence
 
 
 def render_symbol(entry: LogEntry) -> tuple[str, str]:
-    """Return the symbol of the status with its style: never struck through, which would hide it."""
+    """Return the symbol of the status, and its style: a struck-through symbol would be hard to read."""
     style = STATUS_STYLES.get(entry.shown_status, "muted").replace("reverted", "muted")
     return STATUS_SYMBOLS.get(entry.shown_status, "?"), style
 
 
 def render_subject(entry: LogEntry) -> str:
-    """Return an entry's path, else its summary, with the work tree's name before it if it is another one."""
+    """Return an entry's path, or its summary if it has no path. Another work tree's name precedes it."""
     if not entry.paths:
         return _render_tree(entry) + sanitize(entry.summary)
     return _render_tree(entry) + sanitize(entry.paths[0]) + _render_more(entry)
@@ -261,7 +261,7 @@ def render_file(entry: LogEntry) -> str:
 
 
 def render_summary(entry: LogEntry) -> str:
-    """Return the summary without the tool and the file it may begin with: those have columns of their own."""
+    """Return the summary without the tool and file at its beginning, which have columns of their own."""
     summary = sanitize(entry.summary)
     if entry.is_revert:
         verb, name, what = split_revert(summary)

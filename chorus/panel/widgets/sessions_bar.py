@@ -1,6 +1,6 @@
-"""The sessions at the top of the panel: one line each with task, failure, usage, state and open actions.
+"""The sessions at the top of the panel: a line for each with task, failure, usage, state and open actions.
 
-Sessions that wait for the user come first. A click on one shows only its actions.
+Sessions that wait for the user come first. A click on a session shows only that session's actions.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ MAX_SESSION_LINES = 4
 MIN_STATE_WORD_WIDTH = 36
 # The columns that time, tokens and cost leave to the name of a session.
 MIN_NAME_WIDTH = 24
-# Less of an error tells nothing.
+# An error that would be cut to less is left out.
 MIN_TROUBLE_WIDTH = 20
 
 
@@ -138,7 +138,7 @@ def _rank(session: SessionInfo) -> int:
 
 
 def session_name(session: SessionInfo, model: PanelModel) -> str:
-    """Return its task: what was asked first; else the lane's name without its prefix, else the id's start."""
+    """Return a session's task, from its first message; else its lane's short name, else part of its id."""
     if title := sanitize(subject_of(session.title) or session.title):
         return title
     lane = model.lane_of(session.id)
@@ -153,9 +153,10 @@ def _describe_trouble(session: SessionInfo) -> str:
 
 
 def _fit_usage(session: SessionInfo, room: int, spare: int) -> str:
-    """Return how long the session has run, its tokens and its cost, where known and if they fit.
+    """Return the session's duration, tokens and cost, as far as they are known and fit in `room`.
 
-    In the columns that task, lane and failure leave (`spare`), also its model, permission mode and context.
+    `spare`: the columns that task, lane and failure leave. If everything fits there, the model, the
+    permission mode and the context are included.
     """
     settings = [sanitize(session.model or ""), sanitize(session.mode or ""), _describe_context(session)]
     usage = [render_duration(session.since, session.last)]

@@ -1,7 +1,7 @@
 """Syntax colours for the lines of a diff, with Pygments.
 
-A hunk shows only a part of each side, so the colours are a guess. Pygments is imported at the first use:
-the panel is on screen before. Text that is long or slow to read stays plain.
+A hunk is only a part of its file, so the colours are a guess. Pygments is imported at the first use, so that
+the panel is on the screen sooner. Text that is long or slow to parse stays plain.
 """
 
 import time
@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 from chorus.panel.widgets.patch import Patch
 
-# A pattern can be very slow on odd text: blocks are small, and the processor time is limited. The time on the
-# clock is not: on a busy machine the colours come later, and all of them.
+# A pattern can be very slow on odd text, so blocks are small and the processor time is limited. The elapsed
+# time is not limited: on a busy machine all colours come, only later.
 MAX_BLOCK_CHARACTERS = 16_000
 MAX_CODE_LINE_CHARACTERS = 400
 MAX_PROCESSOR_SECONDS = 1.0

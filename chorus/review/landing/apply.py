@@ -33,11 +33,11 @@ class LandConflict(ChorusError):
 
 @dataclass(slots=True)
 class LandingResult:
-    """What landed. `commits` has one for each of `groups`; None if the branch already had its changes."""
+    """What landed. Each of `groups` has one of `commits`; None if the branch already had its changes."""
 
     groups: list[CommitGroup] = field(default_factory=list)
     commits: list[Oid | None] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)  # empty where no commit is needed
+    messages: list[str] = field(default_factory=list)  # one per group; empty if it needs no commit
     left: list[LeftAction] = field(default_factory=list)
     tip: Oid | None = None
     warnings: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ def apply_landing(
 ) -> LandingResult:
     """Make the commits, or only compute them. If this raises, nothing was changed.
 
-    The caller holds the lock of `pending`, and clears it once the landing is marked.
+    The caller holds the lock of `pending`, and clears `pending` once the landing is marked.
     """
     with UserBranch.open(workspace.repository, plan.onto, plan.created_at if plan.is_new else None) as branch:
         if plan.fixup is not None:
@@ -85,7 +85,7 @@ def apply_landing(
 
 
 def mark_landed(recorder: Recorder, result: LandingResult) -> None:
-    """Mark which commit each action landed in; for changes the branch already had, its tip."""
+    """Mark each action with the commit it landed in, or with the branch's tip if that had the change."""
     for group, commit in zip(result.groups, result.commits, strict=True):
         landed_in = commit or result.tip
         if group.names and landed_in is not None:
@@ -135,7 +135,10 @@ def _make_commits(
     tree: Oid | None,
     target: tuple[UserBranch, PendingLanding] | None = None,
 ) -> LandingResult:
-    """Make each commit on top of the previous one as it really is: a hook may have changed it."""
+    """Make each commit on top of the previous one as it really is: a hook may have changed it.
+
+    Without `target`, only compute the result.
+    """
     result = LandingResult(left=fit.left)
     positions_of = positions_from(workspace, plan.versions)
     for commit in fit.commits:
@@ -173,7 +176,7 @@ def _apply_fixup(
 ) -> LandingResult:
     """Fold everything into one commit of the branch, or nothing."""
     assert plan.fixup is not None
-    find_commits_above(workspace, plan, branch)  # raises
+    find_commits_above(workspace, plan, branch)  # raises if the fixup is not possible
     fit = fit_landing(workspace, plan, plan.fixup, check_index=False, tip=branch.start)
     if fit.left:
         raise _conflict(plan, f"not everything fits into {plan.fixup[:10]}", fit.left)

@@ -40,7 +40,7 @@ from chorus.text.sanitize import printable
 
 @dataclass(frozen=True, slots=True)
 class FittingCommit:
-    """A commit to make: the part of its group that lands, and the changes. No changes: no commit."""
+    """A commit to make: the part of its group that lands, and the changes. Without changes, none is made."""
 
     group: CommitGroup
     changes: tuple[PathChange, ...]
@@ -64,9 +64,9 @@ class _ActionChanges:
 def fit_landing(
     workspace: Workspace, plan: LandingPlan, start: Oid | None, *, check_index: bool, tip: Oid | None = None
 ) -> Fit:
-    """Fit the plan on the tree of this commit. `check_index`: it must also fit the user's staged changes.
+    """Fit the plan on the tree of the commit `start`. `tip`: the branch's last commit, if it is not `start`.
 
-    `tip`: the branch's last commit, if it is not `start`.
+    With `check_index`, what lands must also fit the user's staged changes.
     """
     fitter = _Fitter(workspace, plan, start, tip or start)
     staged: dict[int, list[Obstacle]] = {}
@@ -113,7 +113,7 @@ class _Fitter:
         return fit
 
     def find_staged_obstacles(self, fit: Fit, conflict: StagedConflict) -> list[tuple[int, Obstacle]]:
-        """The landing actions that changed lines for which the user staged something else."""
+        """The obstacles of actions that change lines for which the user staged other content, by number."""
         landing = {number for commit in fit.commits for number in commit.group.numbers}
         touching = [
             change
@@ -135,7 +135,10 @@ class _Fitter:
         ]
 
     def _find_staged_lines(self, conflict: StagedConflict, touching: Sequence[PathChange]) -> dict[int, int]:
-        """The first staged line that each action changed. Empty if the conflict is not in lines."""
+        """The first conflicting line in the index that each action changed, counted from 1.
+
+        Empty if the conflict is not in lines.
+        """
         sides = (conflict.before, conflict.staged, conflict.after)
         if any(entry is None or entry.mode not in PLAIN_MODES for entry in sides):
             return {}
@@ -146,7 +149,7 @@ class _Fitter:
             return {}
         lines = {line: line for found in overlap.ranges for line in range(found.start, found.end)}
         known = positions() if overlap.positions else {}
-        # Where both inserted a line at one place: which staged line that is.
+        # The staged line at each place at which both sides inserted a line.
         inserted = {
             place: line
             for line, place in enumerate(find_positions(staged.split(b"\n"), known))
@@ -181,7 +184,7 @@ class _Fitter:
             contexts, base = self._find_contexts(fit.tree, actions, landing, useless)
             fitting, left, tree, todo = self._fit_actions(base, actions, landing)
             gone = {action.entry.id for action in left}
-            # Lines by other authors land only for an action that lands with them.
+            # Context lands only together with the action that needs it.
             vain = {(oid, entry.id) for oid, entry in contexts if entry.id in gone}
             if not vain:
                 break
@@ -207,7 +210,10 @@ class _Fitter:
         landing: Collection[str],
         useless: Collection[tuple[Oid, str | None]],
     ) -> tuple[list[tuple[Oid, LogEntry]], Oid | None]:
-        """The lane's context commits that make actions fit, each with an action, and the resulting tree."""
+        """Find the lane's context commits that make actions fit.
+
+        Return them, each with the action that needs it, and the tree that results from them.
+        """
         found: list[tuple[Oid, LogEntry]] = []
         tried: set[Oid] = set()
         while self._plan.with_context:
@@ -231,12 +237,12 @@ class _Fitter:
     def _fit_actions(
         self, tree: Oid | None, actions: Sequence[_ActionChanges], landing: Collection[str]
     ) -> tuple[list[_ActionChanges], list[LeftAction], Oid | None, list[PathChange]]:
-        """The actions that fit on this tree, in order, and what prevents the others.
+        """Find the actions that fit on this tree, in order, and what prevents the others.
 
-        Also the resulting tree and the changes that lead to it. Changes of a file that do not fit one after
-        the other may fit together, because a later action undid the conflicting part. They are joined only
-        then: joined changes would not remove a line that the branch has from the first one and a later one
-        removed.
+        Return both, the resulting tree, and the changes that lead to that tree. Changes of a file that do not
+        fit one after the other may fit if they are joined, because a later action undid the conflicting part.
+        They are joined only if needed: if the branch already has a line that one change added and a later one
+        removed, the joined change would not remove the line.
         """
         changes = self._todo(actions)
         entries = self._merge(tree, changes)
@@ -289,14 +295,14 @@ class _Fitter:
         )
 
     def _find_versions_in(self, ours: TreeEntry, first: PathChange) -> Iterator[TreeEntry | None]:
-        """The later versions of a file that add no line which `ours` does not have.
+        """Yield the versions of a file after `first` if all lines that were added up to them are in `ours`.
 
-        From `first` on, added and removed lines are summed up by text: one merge for each version would take
-        minutes in a long lane.
+        Added and removed lines are counted by text, starting with `first`: one merge for each version would
+        take minutes on a long lane.
         """
         present = set(split_lines(self._text(ours)))
         missing: Counter[bytes] = Counter()
-        more = 0  # of these, how many texts are added more often than removed
+        more = 0  # how many of these texts were added more often than removed
         changes = self._by_path[first.path]
         start = changes.index(first) if first in changes else len(changes)
         lines = self._changed_lines(first.path)
@@ -345,7 +351,7 @@ class _Fitter:
         )
 
     def _read_changes(self, group: CommitGroup) -> list[_ActionChanges]:
-        """The changes of each action of a group, or of its chosen hunks."""
+        """The changes of each action of a group; if hunks were chosen, only the changes of those."""
         found = [
             _ActionChanges(entry, tuple(self._commit_changes(entry.n, entry.commit)))
             for entry in group.entries

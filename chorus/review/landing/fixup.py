@@ -1,6 +1,6 @@
 """Fold a landing into an earlier commit of the branch and restack the commits above it.
 
-Everything is computed before anything changes: if there is a conflict, or a merge in between, nothing is
+Everything is computed before anything changes: on a conflict, or with a merge commit above, nothing is
 done. The changed commit is amended by git, so its hooks and signing run; the commits above keep author, date
 and message, are signed if the user signs commits, and run no hooks, as in `git rebase`. The branch moves
 once, by compare-and-swap.
@@ -41,7 +41,7 @@ class FixupRefused(ChorusError):
 
 @dataclass(slots=True)
 class Restacked:
-    """The result. `commit`: the changed commit; None for a dry run, or if it had everything already."""
+    """The result of `restack`. `commit`: the changed commit; None for a dry run or if nothing changed."""
 
     commit: Oid | None = None
     message: str = ""  # empty if nothing had to change
@@ -58,7 +58,7 @@ def restack(
     tree: Oid | None,
     dry_run: bool,
 ) -> Restacked:
-    """Replace the tree of the plan's commit, and restack the commits above it."""
+    """Replace the tree of the commit `plan.fixup`, and restack the commits above it."""
     assert plan.fixup is not None
     commits = find_commits_above(workspace, plan, branch)
     old = workspace.store.read_commit(plan.fixup)
@@ -102,7 +102,7 @@ def restack(
 
 
 def find_commits_above(workspace: Workspace, plan: LandingPlan, branch: UserBranch) -> list[Oid]:
-    """The commits after the plan's commit up to the tip of the branch, oldest first."""
+    """The commits after `plan.fixup` up to the tip of the branch, oldest first. Raises if one is a merge."""
     assert plan.fixup is not None
     name, short = branch_name(plan.onto), plan.fixup[:10]
     git = workspace.repository.git
@@ -161,7 +161,7 @@ def _place(workspace: Workspace, conflict: PathConflict) -> str:
 
 
 def _add_trailers(workspace: Workspace, message: str, group: CommitGroup) -> str:
-    """The commit's own message with the trailers of its new actions."""
+    """Add the trailers of the group's actions to a commit message."""
     trailers = [(commit_message.ACTION, name) for name in group.names]
     trailers += [(commit_message.PART, name) for name in group.parts]
     words = [f"--trailer={commit_message.render_trailer(key, value)}" for key, value in trailers]

@@ -22,12 +22,15 @@ class HookStagedFiles(ChorusError):
 def refuse_staged_by_hook(
     workspace: Workspace, disk: Oid | None, planned: Oid | None, made: Oid | None
 ) -> None:
-    """Compare the commit with the one that was planned. `disk`: the work tree as recorded before."""
+    """Compare the tree of the commit made with the planned tree; raise if a hook staged other lines.
+
+    `disk`: the recorded tree of the work tree.
+    """
     staged = []
     for change in workspace.trees.diff(planned, made):
         before = workspace.normal(change.path, lane_entry(workspace, disk, change.path))
         if before == change.before:
-            continue  # the file holds nothing else: what the hook made of it is its own work
+            continue  # the file on disk had only what was planned, so the change is the hook's own work
         found = workspace.work_tree.read_file(change.path)
         if isinstance(found, File):
             raw = TreeEntry(found.mode, workspace.store.write_blob(found.data))

@@ -1,8 +1,8 @@
 """Merge the changes of a lane into another branch's tree and into the user's index.
 
-Works on git's own form of files. Never moves a ref. In the index only landed paths change, and what the user
-staged at one of them stays staged: it is merged with what landed. Where that conflicts, the landing is
-refused before it begins.
+Works on files in the form git stores. Never moves a ref. In the index only landed paths change. If the user
+staged a change of such a path, it stays staged: it is merged with what landed. If the two conflict, the
+landing is refused before it begins.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ PositionsOf: TypeAlias = Callable[[RepoPath], Positions]
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """A change of one path. `numbers`: the actions that made it; several if each continued the last one."""
+    """A change of one path. `numbers`: the actions that made it; several if their changes were joined."""
 
     path: RepoPath
     before: TreeEntry | None
@@ -52,7 +52,7 @@ class StagedConflict:
 
 @dataclass(frozen=True, slots=True)
 class IndexUpdate:
-    """The entries to put into the index. `merged`: blobs that no tree holds."""
+    """The entries to put into the index. `merged`: the blobs of merged files, which are in no tree."""
 
     entries: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
     merged: list[Oid] = field(default_factory=list)
@@ -81,8 +81,8 @@ def restore_sparse_paths(
 ) -> list[PathChange]:
     """Correct the changes at paths that a sparse checkout leaves out: "no file" there means the base's file.
 
-    Such a file is in the lane's base but not on disk. So creating it is a change of the base's version, and
-    deleting it again restores that version.
+    Such a file is in the lane's base but not on disk. Creating it on disk therefore changes the base's
+    version, and deleting it from disk restores that version.
     """
     ends = [change.path for change in changes if change.before is None or change.after is None]
     left_out = find_excluded_by_sparse(workspace.repository, ends)
@@ -97,7 +97,7 @@ def restore_sparse_paths(
 
 
 def join_changes(changes: Iterable[PathChange], paths: Collection[RepoPath]) -> list[PathChange]:
-    """Join consecutive changes of these paths: each starts from the content that the one before left."""
+    """Join consecutive changes of these paths, if each starts from the content that the one before left."""
     joined: list[PathChange] = []
     last: dict[RepoPath, int] = {}
     for change in changes:
@@ -112,10 +112,11 @@ def join_changes(changes: Iterable[PathChange], paths: Collection[RepoPath]) -> 
 
 
 def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathChange]) -> set[PathChange]:
-    """The changes that the tree already has: each path holds what the last of its changes left.
+    """Find the changes that the tree already has: its file is as one of the path's changes left it.
 
-    Only an unbroken run up to that change counts. An action in between that does not land, such as the revert
-    of an action that was redone, may have removed an earlier change.
+    That change counts, and so do the changes before it as long as each starts where the one before ended. A
+    gap means that an action in between does not land, such as the revert of an action that was redone: it may
+    have removed an earlier change.
     """
     by_path: dict[RepoPath, list[PathChange]] = {}
     for change in changes:
@@ -178,12 +179,12 @@ def find_staged_conflicts(
 def update_user_index(
     workspace: Workspace, old: Oid | None, new: Oid | None, positions_of: PositionsOf
 ) -> None:
-    """Bring the landed paths of the user's index from one tree to the other."""
+    """Apply the change from the tree `old` to the tree `new` to the user's index."""
     changed = workspace.trees.diff(old, new)
     staged = read_index(workspace.repository, [change.path for change in changed])
     update = _plan_index(workspace, changed, staged, positions_of)
     if update.merged:
-        # Into the user's own object store, like everything their index names.
+        # These blobs go into the user's own object store, like everything else that the index names.
         wanted = "".join(f"{oid}\n" for oid in update.merged).encode()
         pack_into(workspace.repository.git, workspace.store, workspace.store.main_directory, wanted)
     update_index(workspace.repository, update.entries, staged)
@@ -192,7 +193,7 @@ def update_user_index(
 def _is_obstructed(
     workspace: Workspace, tree: Oid | None, change: PathChange, entries: dict[RepoPath, TreeEntry | None]
 ) -> bool:
-    """Whether the branch has a file where a directory is needed, or a directory where a file is."""
+    """Whether the branch has a file where a directory is needed, or a directory where a file is needed."""
     if entries.get(change.path) is None or lane_entry(workspace, tree, change.path) is not None:
         return False
     return any(in_the_way(workspace, tree, change.path, LaneChange(changes=entries)))

@@ -8,8 +8,8 @@ Rename old() to new()                              a phrase of the user's reques
 - Edit app.py: +1 −1                               what was done
 - Update the callers
 
-Chorus-Actions: toolu_01A, toolu_01B               leads from a line back to its action, also after a
-Co-Authored-By: Claude <noreply@anthropic.com>     rebase or squash; the second line by setting
+Chorus-Actions: toolu_01A, toolu_01B               names the actions, also after a rebase or squash
+Co-Authored-By: Claude <noreply@anthropic.com>     only if the user's settings have such a line
 """
 
 import re
@@ -35,7 +35,7 @@ MAX_NAMED_FILES = 2
 # The width of a quoted line without its mark: 72 columns in all.
 WIDTH = 70
 
-# What a template is filled with.
+# The fields of a template.
 _FIELD = re.compile(r"\{(subject|request|actions)\}")
 
 GroupBy: TypeAlias = Literal["turn", "action", "all"]
@@ -43,10 +43,10 @@ GroupBy: TypeAlias = Literal["turn", "action", "all"]
 
 @dataclass(frozen=True, slots=True)
 class CommitGroup:
-    """What goes into one commit: actions, or the lines by other authors that they build on.
+    """The content of one commit: actions, or the lines by other authors that they build on.
 
-    `names`: the id of every tool call whose whole change is in it. `parts`: the same for an action that it
-    holds only some hunks of. `contexts`: whose lines it holds, as in the lane's context commit.
+    `names`: the ids of all calls whose whole change is in the commit. `parts`: the ids of calls with only
+    some hunks in the commit. `contexts`: the authors of the lines, as the lane's context commit names them.
     """
 
     entries: tuple[LogEntry, ...] = ()
@@ -68,9 +68,10 @@ class CommitGroup:
 
 @dataclass(frozen=True, slots=True)
 class CommitMessages:
-    """The user's own messages.
+    """The user's own commit messages.
 
-    For all commits, for a turn or an action, or for the commit with these action numbers.
+    `message` is for all commits, `messages` for the commits with these action numbers, and `named` for the
+    commit of a turn or an action.
     """
 
     message: str | None = None
@@ -84,7 +85,7 @@ NO_MESSAGES = CommitMessages()
 def resolve_messages(
     entries: Sequence[LogEntry], groups: Sequence[CommitGroup], by: GroupBy, messages: CommitMessages
 ) -> CommitMessages:
-    """The same messages, keyed by the groups' turns and actions."""
+    """The same messages, with the names in `named` replaced by the keys of the groups they mean."""
     named: list[tuple[str, str]] = []
     keys = {str(group.key) for group in groups}
     for name, message in messages.named:
@@ -139,7 +140,7 @@ def describe_action(entry: LogEntry) -> str:
 
 
 def _without_partial_reverts(entries: Sequence[LogEntry]) -> list[LogEntry]:
-    """What a reader of the commit sees: a hunk that was reverted before it landed is not in it."""
+    """Leave out reverts of hunks of these actions: the commit does not have those hunks."""
     names = {entry.id for entry in entries}
     return [entry for entry in entries if names.isdisjoint(entry.reverts_part)]
 
@@ -160,7 +161,7 @@ def _quote(request: str) -> str:
     for line in request.splitlines():
         in_code ^= line.startswith("```")
         text = printable(line, keep=chr(9))
-        # A list, a table, code or a log keeps its form.
+        # Only prose is wrapped. A list, a table, code or a log keeps its form.
         prose = not in_code and text[:1].isalnum()
         rows += (
             textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False) if prose else [text]

@@ -1,8 +1,9 @@
 """Explain why a change does not fit a branch: which line of which file builds on what.
 
-A change conflicts where the branch does not have the lines it starts from. Those lines are followed back
-through the lane. Either they are uncommitted lines of the user or of another session, or an action that does
-not land wrote them, or they were committed when the lane began and the branch has changed them since.
+A change conflicts where the branch does not have the lines that the change starts from. These lines are
+followed back through the lane. They are uncommitted lines of the user or of another session, or an action
+that does not land wrote them, or they were committed when the lane began and the branch has changed them
+since.
 """
 
 from bisect import bisect_left
@@ -28,7 +29,7 @@ from chorus.store.objects.trees import TreeEntry
 from chorus.text.sanitize import printable
 
 Why: TypeAlias = Literal["context", "session", "action", "branch", "staged"]
-# What to do about each kind.
+# What to do about each kind of obstacle.
 HINTS: dict[Why, str] = {
     "context": "Land your lines as well with --with-context, or commit them first.",
     "session": "Land those actions first, or their lines with --with-context.",
@@ -41,14 +42,17 @@ MAX_QUOTED = 40
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What prevents an action from landing, at one place. `by`: the action it builds on. Lines start at 1."""
+    """What prevents an action from landing, at one place. `line` is counted from 1.
+
+    `by`: the number of the action that it builds on.
+    """
 
     path: RepoPath
     why: Why
     reason: str
     line: int | None = None
     by: int | None = None
-    context: Oid | None = None  # the lane's commit with the lines it builds on
+    context: Oid | None = None  # the lane's context commit with the lines it builds on
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class LeftAction:
 
 @dataclass(frozen=True, slots=True)
 class _LaneVersion:
-    """A commit of the lane that changed the file. None: no file."""
+    """A commit of the lane that changed the file. `before` or `after` is None if there was no file then."""
 
     commit: Oid
     message: str
@@ -76,7 +80,7 @@ class _LaneVersion:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A file, or some of its lines on disk, counted from 1. `own`: what to call it if it is the user's."""
+    """A file, or some of its lines on disk, counted from 1. `own`: how to describe it if it is the user's."""
 
     path: RepoPath
     own: str
@@ -105,15 +109,15 @@ class _Place:
 class _LaneFile:
     """The versions of one file on the lane, oldest first, and who wrote each line.
 
-    Lines are followed forwards, version by version: asked for one action after the other, as they were made,
-    each version is compared once.
+    Lines are followed forwards, version by version. If the actions are looked up in the order in which they
+    were made, each version is compared only once.
     """
 
     def __init__(self, read: Callable[[TreeEntry | None], bytes | None]) -> None:
         self._read = read
         self.versions: list[_LaneVersion] = []
-        self._changes: list[tuple[Hunk, ...]] = []  # of each version, as far as they were compared
-        self._followed = 0  # versions
+        self._changes: list[tuple[Hunk, ...]] = []  # of each version compared so far
+        self._followed = 0  # the number of versions that `_writers` includes
         self._writers: list[_LaneVersion | None] = []
 
     def find_writers(self, lines: Iterable[int], count: int) -> dict[int, _LaneVersion | None]:
@@ -131,7 +135,7 @@ class _LaneFile:
         return {line: self._writers[line] for line in lines if line < len(self._writers)}
 
     def follow_to_tip(self, line: int, count: int) -> int:
-        """Where a line of the file after `count` versions is after all of them."""
+        """Follow a line of the file after `count` versions to the newest version."""
         for index in range(count, len(self.versions)):
             line, _ = follow_line(line, self._change(index))
         return line
@@ -155,8 +159,8 @@ class _LaneFiles:
     def __init__(self, workspace: Workspace, lane: Lane) -> None:
         self._workspace = workspace
         self._lane = lane
-        self._counts: dict[Oid, int] = {}  # by commit: how many there are up to it
-        self._files: dict[RepoPath, tuple[_LaneFile, list[int]]] = {}  # with the count of each version
+        self._counts: dict[Oid, int] = {}  # by commit: the number of commits up to it
+        self._files: dict[RepoPath, tuple[_LaneFile, list[int]]] = {}  # with each version's count
 
     def before(self, commit: Oid, path: RepoPath) -> tuple[_LaneFile, int]:
         """A file, and how many of its versions are older than this commit of the lane."""
@@ -206,7 +210,10 @@ class ObstacleFinder:
         self._on_disk: dict[RepoPath, tuple[Hunk, ...]] = {}
 
     def find(self, entry: LogEntry, conflict: PathConflict, landing: Collection[str]) -> list[Obstacle]:
-        """Everything that prevents an action from landing. `landing`: actions the branch has or gets."""
+        """Find everything that prevents an action from landing.
+
+        `landing`: the actions that are on the branch already or land now.
+        """
         change, ours = conflict.change, conflict.ours
         assert entry.commit is not None
         file, count = self._files.before(entry.commit, change.path)
@@ -236,13 +243,13 @@ class ObstacleFinder:
         at: tuple[_LaneFile, int],
         landing: Collection[str],
     ) -> list[Obstacle]:
-        """Describe a conflict in lines.
+        """Describe a conflict in these lines of `before`.
 
-        `at`: the file on the lane, and how many of its versions came before this one.
+        `at`: the file on the lane, and how many of its versions are older than the action.
         """
         file, count = at
         texts = before.split(b"\n")
-        # The lane has exactly this version, unless a sparse checkout left the file out.
+        # The file on the lane is exactly `before`, unless a sparse checkout left the file out.
         on_lane, _ = trace_lines_back({line: line for line in lines}, hunks(file.text(count), before))
         found_writers = file.find_writers(on_lane.values(), count)
         writers = {line: found_writers.get(position) for line, position in on_lane.items()}
@@ -266,7 +273,7 @@ class ObstacleFinder:
         return found
 
     def _changes_since_tip(self, path: RepoPath, file: _LaneFile) -> tuple[Hunk, ...]:
-        """How the file on disk differs from the lane's."""
+        """How the file on disk differs from the newest version on the lane."""
         if path not in self._on_disk:
             self._on_disk[path] = hunks(file.text(len(file.versions)), self._read_disk(path))
         return self._on_disk[path]
@@ -286,7 +293,7 @@ class ObstacleFinder:
         versions: Sequence[_LaneVersion],
         landing: Collection[str],
     ) -> Obstacle:
-        """A conflict without lines: a file that is missing or in the way, a link, binary content."""
+        """Describe a conflict without lines: a file that is missing or in the way, a link, binary content."""
         if before is None or ours is None:
             ends = (v for v in reversed(versions) if (v.after if before is None else v.before) is None)
             writer = next(ends, None)
@@ -313,7 +320,7 @@ class ObstacleFinder:
         return Obstacle(place.path, "branch", f"{place} {self._branch_change(place)}", place.line)
 
     def _branch_change(self, place: _Place) -> str:
-        """The change of the file on the branch since the lane began."""
+        """Describe the change of the file on the branch since the lane began."""
         was, build = ("were", "build") if place.is_plural else ("was", "builds")
         name = branch_name(self._plan.onto)
         if self._start is None:

@@ -52,14 +52,14 @@ class LandingPlan:
     disk: Oid | None = None  # the work tree as last recorded: it decides the order of inserted lines
     entries: tuple[LogEntry, ...] = ()  # the whole log, to name what is in the way
     landed: frozenset[str] = frozenset()  # the actions that are on the branch already
-    already: tuple[int, ...] = ()  # those of them that were asked for by number
+    already: tuple[int, ...] = ()  # the numbers of those that the user asked for
     created_at: Oid | None = None  # where the branch begins, if it does not exist
     is_new: bool = False
     with_context: bool = False
     fixup: Oid | None = None
-    part: Mapping[RepoPath, TreeEntry | None] | None = None  # of the only action: its chosen hunks
+    part: Mapping[RepoPath, TreeEntry | None] | None = None  # the only action's files with its chosen hunks
     settings: LandingSettings = DEFAULT_SETTINGS
-    # For each file, to decide which of its lines is which.
+    # The versions of each file: a merge finds out from them which line became which.
     versions: Mapping[RepoPath, Versions] = field(default_factory=dict)
 
     def render_message(self, group: CommitGroup) -> str:
@@ -119,7 +119,7 @@ def plan_landing(recorder: Recorder, request: LandingRequest) -> LandingPlan:
 def _find_landed_on(
     recorder: Recorder, entries: Sequence[LogEntry], base: Oid | None, tip: Oid | None, *, dry_run: bool
 ) -> set[str]:
-    """The actions that are landed on the branch with this tip; those found only now are marked."""
+    """The actions that are on the branch with this tip. Unless `dry_run`, mark those that have no mark."""
     if tip is None:
         return set()
     git = recorder.workspace.repository.git
@@ -143,7 +143,7 @@ def _group(
     grouped: dict[object, list[LogEntry]] = {}
     chosen_numbers = {entry.id: entry.n for entry in chosen}
     for entry in chosen:
-        # What the revert of a hunk removed is not in the action's commit, so that it needs none of its own.
+        # The revert of a hunk goes into the commit of its action: that commit then lacks the hunk.
         origins = [chosen_numbers[name] for name in entry.reverts_part if name in chosen_numbers]
         key: object = {"turn": entry.turn, "action": next(iter(origins), entry.n), "all": None}[by]
         grouped.setdefault(key, []).append(entry)
@@ -159,7 +159,7 @@ def _group(
 def _select_described(
     unlanded: Sequence[LogEntry], messages: Mapping[tuple[int, ...], str]
 ) -> list[LogEntry]:
-    """Select the actions the messages were written for: newer ones are not landed now."""
+    """Select the actions that the messages were written for. Newer actions do not land now."""
     named = [number for numbers in messages for number in numbers]
     found = [entry for entry in unlanded if entry.n in named]
     if len(found) != len(named):

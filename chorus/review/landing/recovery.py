@@ -1,7 +1,7 @@
 """The progress of a landing on disk: after a crash the next process finishes it or rolls it back.
 
-If all commits were made, the rest is done. Otherwise the branch goes back to where it was and nothing has
-landed. A branch that someone else moved meanwhile is left alone. Never touches the work tree.
+If all commits were made, the rest of the landing is done. Otherwise the branch goes back to where it was, and
+nothing has landed. A branch that someone else moved meanwhile is left alone. Never touches the work tree.
 """
 
 import contextlib
@@ -26,9 +26,9 @@ from chorus.system.files.file_lock import try_lock
 class LandingProgress:
     """How far a landing has come.
 
-    `groups`: the actions of each commit. `made`: commits so far; None for one the branch already had.
-    `recognised`: the trailer values of each commit, where they are more than its actions. `restacked`: the
-    tip after a fixup, whose only new commit for the actions is the one in `made`.
+    `groups`: the actions of each commit. `made`: the commits so far; None if the branch already had the
+    changes of a group. `recognised`: the trailer values by which each commit is recognised, besides its
+    actions. `restacked`: the branch's tip after a fixup; `made` then has only the amended commit.
     """
 
     ref: str
@@ -143,7 +143,7 @@ def _roll_back(recorder: Recorder, progress: LandingProgress, tip: Oid) -> None:
 def _find_landed_commits(
     recorder: Recorder, progress: LandingProgress, tip: Oid | None
 ) -> Sequence[Oid] | None:
-    """The landing's commits, oldest first; None if the branch got any other commit since its start."""
+    """The landing's commits, oldest first; None if the branch has any other commit after `start`."""
     names = {name for group in (*progress.groups, *progress.recognised) for name in group}
     found: list[Oid] = []
     while tip is not None and tip != progress.start:

@@ -18,7 +18,7 @@ from chorus.review.revert.file_content import Content, read_stored
 from chorus.review.revert.hunks import list_hunks, revert_hunks, select_hunks
 from chorus.store.objects.trees import TreeEntry
 
-# What a landing leaves out unless it is asked for by number.
+# Actions with one of these statuses land only if the user names them.
 LEFT_OUT = ("reverted", "undone")
 
 
@@ -65,7 +65,10 @@ def select_entries(
 
 
 def find_unlanded(entries: Sequence[LogEntry], landed: Collection[str]) -> list[LogEntry]:
-    """The entries of one lane to land, without actions reverted before they landed and their reverts."""
+    """The entries of one lane that are still to land.
+
+    Reverted and undone actions are left out, and so are the reverts of actions that have not landed.
+    """
     own = {entry.id for entry in entries}
     return [
         entry

@@ -56,11 +56,11 @@ _LINE: TypeAdapter[_NoteLine | _SentLine | _StateLine] = TypeAdapter(_AnyLine)
 
 @dataclass(slots=True)
 class Note:
-    """A note as it was written, and what happened to it.
+    """A note as it was written, and its state.
 
-    `span`: its lines in the file as the action left it, counted from 0, the end excluded. `written`: what
-    those lines were on disk when it was written. `sent_lines`: the same when it was sent, and `sent_after`
-    the last action before that.
+    `span`: the lines it refers to in the file as the action left it, counted from 0, the end excluded.
+    `written`: the content of those lines on disk when the note was written. `sent_lines`: their content when
+    the note was sent. `sent_after`: the number of the last action before the note was sent.
     """
 
     n: int
@@ -85,7 +85,7 @@ class NoteLog:
         """Read the notes that were not dropped, by number."""
         notes: dict[int, Note] = {}
         for value in self._values():
-            with suppress(ValidationError, KeyError):  # of another version, or about a note of one
+            with suppress(ValidationError, KeyError):  # from another version
                 _apply(_LINE.validate_python(value), notes)
         return notes
 

@@ -19,10 +19,10 @@ from chorus.review.notes.note_log import Note, NoteLog
 from chorus.review.revert.file_content import UnreadableFile, read_disk, read_stored
 from chorus.text.sanitize import printable
 
-# A note on a whole action quotes no more of it: it is there to be recognised.
+# Limits of the lines that a note on a whole action quotes: enough to recognise the change.
 MAX_QUOTED_LINES = 12
 MAX_QUOTED_CHARACTERS = 200
-# After more changes of a file, the rest is followed in one step.
+# If a file has changed more often since the action, the remaining changes are followed in one step.
 MAX_VERSIONS = 200
 # Far longer than any note; more would crowd out the agent's own context.
 MAX_TEXT_CHARACTERS = 4000
@@ -40,7 +40,7 @@ class NoSuchLine(UsageError):
 class Anchor:
     """The lines of a note as they are now, in the file under its current name.
 
-    `at`: the first one, counted from 1; None: they are gone.
+    `at`: the number of the first line, counted from 1; None: the lines are gone.
     """
 
     path: str | None
@@ -86,9 +86,9 @@ def find_anchor(recorder: Recorder, note: Note) -> Anchor:
 
 
 def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range | None]]:
-    """Yield each file an action changed, with the lines it changed as they are now, counted from 0.
+    """Yield each file that an action changed, with the current range of the lines that it changed.
 
-    None: the file is gone. What is not text has no lines.
+    Lines are counted from 0. The range is None if the file is gone, and empty if the content is binary.
     """
     recorded = recorder.timeline.find_action(entry.within or entry.id or "")
     for edit in recorder.timeline.edits(recorded) if recorded is not None else ():
@@ -107,8 +107,8 @@ def _follow(
     """Follow lines through each later version of the file, across renames.
 
     Return the file's current name and content, and where the lines are. A file that was missing for a while,
-    for example on another branch, is compared with its last version. In content that comes back, as
-    with a redo, they are where they were.
+    for example on another branch, is compared with its last version. If an earlier content comes back, as
+    with a redo, the lines are again where they were in it.
     """
     path, versions = _versions(recorder, recorded, path)
     there = [version for version in versions if version is not None]
@@ -178,7 +178,7 @@ def note_json(recorder: Recorder, note: Note) -> NoteJson:
 
 
 def render_notes(notes: Sequence[NoteJson], summaries: Sequence[str]) -> str:
-    """The text with these notes for the agent. `summaries`: what the action of each note did."""
+    """Render these notes as a text for the agent. `summaries`: the summary of each note's action."""
     count = "a note" if len(notes) == 1 else f"{len(notes)} notes"
     lines = [
         f"The user reviewed changes of yours with Chorus and left {count}. Address "

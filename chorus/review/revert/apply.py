@@ -39,7 +39,7 @@ class RevertRecord:
     """One record of a revert: what it changes on one lane."""
 
     id: ToolUseId
-    lane_of: str  # an action of the lane this is recorded on
+    lane_of: str  # the action that is reverted: the record goes to its lane
     summary: str
     reverts: tuple[str, ...]
     reverts_part: tuple[str, ...]
@@ -69,9 +69,9 @@ def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOO
 
 
 def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
-    """Write files again whose revert was overwritten by someone who had read them before it.
+    """Write files again if a program that had read them before the revert has overwritten it.
 
-    Other changes written meanwhile stay. Returns the files.
+    Other changes that were written meanwhile stay. Return the paths of these files.
     """
     lost: list[FileWrite] = []
     for write in plan.writes:
@@ -90,9 +90,9 @@ def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
 
 
 def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
-    """Finish a revert whose process died: write the files that are still as it found them, then record it.
+    """Finish a revert whose process died: write the files that are not written yet, then record the revert.
 
-    A file that someone changed since stays as it is.
+    A file that someone has changed since then stays as it is.
     """
     with recorder.journal.writing():
         pending = _pending_file(recorder)
@@ -118,7 +118,7 @@ def _append(recorder: Recorder, record: RevertRecord) -> TimelineCommit:
     reverted = recorder.timeline.find_action(record.lane_of)
     assert reverted is not None
     origin = reverted.record
-    # A dropped lane stays dropped, and one that is checked out does not move.
+    # A dropped lane stays dropped, and a lane that is checked out does not move.
     lane = (
         recorder.lanes.find_free(origin.lane_commit.lane, recorder.journal.head_tracker.base)
         if origin.lane_commit
@@ -164,7 +164,7 @@ def _write_blob(recorder: Recorder, content: Content | None) -> TreeEntry | None
 
 
 class _RecordJson(TypedDict):
-    """A revert that is under way, as it is on disk until it is done."""
+    """A `RevertRecord` as it is saved on disk until the revert is done."""
 
     id: str
     lane_of: str

@@ -18,7 +18,7 @@ def merge_with_markers(base: bytes, ours: bytes, theirs: bytes, labels: tuple[st
 
 
 def run_merge_file(base: bytes, ours: bytes, theirs: bytes, *options: str) -> tuple[int, bytes]:
-    """Run `git merge-file`. Return its exit code (conflicts, or an error) and the merged content."""
+    """Run `git merge-file`. Return its exit code (0: no conflicts) and the merged content."""
     with tempfile.TemporaryDirectory(prefix="chorus-merge-") as name:
         folder = Path(name)
         for file, content in zip(NAMES, (ours, base, theirs), strict=True):

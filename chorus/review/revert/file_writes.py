@@ -18,7 +18,7 @@ from chorus.review.revert.file_content import Content, UnreadableFile, read_disk
 from chorus.review.revert.plan import FileWrite
 from chorus.store.worktree.staged_file import CannotReplace, StagedFile
 
-# Each file holds two descriptors, and some systems grant 256; twice as many files save no time.
+# Each file needs two descriptors, and some systems allow only 256. Batches of twice the size save no time.
 BATCH_SIZE = 64
 
 # Errors that leave one file as it is; any other error stops the writing.
@@ -106,7 +106,7 @@ def _replace(recorder: Recorder, write: FileWrite, staged: StagedFile) -> None:
         found, now = read_disk(recorder, write.path)
         if now != write.now or write.new is None:
             raise
-        # Another hard link of the same file was written before: only its metadata differ.
+        # Another hard link of the same file was written before: only the metadata of this file differ.
         recorder.workspace.work_tree.write_file(write.path, write.new.mode, write.new.data, found)
 
 

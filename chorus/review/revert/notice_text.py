@@ -26,9 +26,9 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class RevertNotice:
-    """One action, or a part of one, that was reverted, or restored after that.
+    """The revert of an action or of a part of one, or the redo that restored it.
 
-    `change` is equal for a revert and for the redo that restores what it removed.
+    `change` is equal for a revert and for the redo that restores what the revert removed.
     """
 
     session: SessionId
@@ -43,7 +43,7 @@ AnyNotice = Notice | RevertNotice
 
 
 def find_notices(recorder: Recorder, made: Iterable[int]) -> list[RevertNotice]:
-    """Find the notices for sessions. `made`: the numbers of the recorded reverts or redos."""
+    """Make a notice for each of these reverts or redos. `made`: the numbers under which they are recorded."""
     found = [recorder.timeline.find_number(number) for number in made]
     return [
         _make_notice(recorder, recorded, recorded.record.session)
@@ -93,7 +93,7 @@ def _make_notice(recorder: Recorder, recorded: TimelineCommit, session: SessionI
 
 
 def _chain(recorder: Recorder, recorded: TimelineCommit) -> list[TimelineCommit]:
-    """A revert, the revert it undoes, and so on. If their number is even, the change is restored."""
+    """A revert, the revert that it undoes, and so on. An even number of them restores the change."""
     chain = [recorded]
     while chain[-1].record.reverts:
         older = recorder.timeline.find_action(chain[-1].record.reverts[0])

@@ -58,7 +58,10 @@ class BlockingChange:
 
 @dataclass(frozen=True, slots=True)
 class FileWrite:
-    """One file's content on disk, and the content to write. `found` detects a change in between."""
+    """One file's content on disk, and the content to write.
+
+    `found` is the file's state when it was read, to detect a later change.
+    """
 
     path: RepoPath
     found: FileState
@@ -144,8 +147,8 @@ def _plan(
     on_disk: dict[RepoPath, Content | None] = {}
     now: dict[RepoPath, Content | None] = {}
     revert_one = revert_change_with_markers if markers else revert_change
-    # Files for which a further action to revert was found. Older actions conflict there as a consequence:
-    # what blocks them is searched once that action is reverted too.
+    # Files in which an action blocks the revert. Older actions may conflict there only because of that: what
+    # blocks them is searched once the blocking action is reverted too.
     widening: set[RepoPath] = set()
     for recorded in sorted(targets, key=recorder.timeline.position, reverse=True):
         complete = True
@@ -213,10 +216,11 @@ def _follow(
     chosen: Collection[TimelineCommit],
     step: Callable[[], None],
 ) -> list[BlockingChange]:
-    """The changes that block the revert of these blocking actions, and so on.
+    """Find what blocks the revert of these blocking actions, what blocks the revert of that, and so on.
 
-    An action newer than all chosen ones would be reverted first, so the disk shows what blocks it; for any
-    other, only a new plan can. Without this, a chain of dependents would need a plan for each.
+    Only an action newer than all chosen ones is followed. It would be reverted first, so the disk shows what
+    blocks it. For any other action, only a new plan shows that. Without this function, a chain of dependents
+    would need a new plan for each of them.
     """
     timeline = recorder.timeline
     targets = list(chosen)
@@ -265,7 +269,7 @@ def _conflict(
     scope: RevertScope,
     step: Callable[[], None],
 ) -> RevertConflict:
-    """The error that lists all blocking changes: the plan's own, and what blocks reverting those."""
+    """The error with all blocking changes: those of the plan, and those that block reverting them."""
     blocking = {(change.path, change.number): change for change in plan.blocking}
     widened = dict(chosen)
     while True:

@@ -1,7 +1,7 @@
 """Check every object of the side store with an independent reader, GitPython's object database.
 
-Shares no code with the writer or with git, so it checks both. It reads Chorus's objects only; `git fsck`
-would also read all objects of the user.
+GitPython shares no code with git or with Chorus's own writer, so the check finds mistakes of both. It reads
+only Chorus's objects; `git fsck` would also read all objects of the user.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ DAMAGE = (OSError, ValueError, IndexError, AssertionError, struct.error, zlib.er
 
 def find_damaged_objects(store: Path) -> list[str]:
     """Describe each object that cannot be read, or whose content does not match its id."""
-    # The import takes 40 ms, and one command needs it.
+    # Imported here because the import takes 40 ms and only one command needs it.
     from gitdb.db.loose import LooseObjectDB  # type: ignore[import-untyped]  # noqa: PLC0415  only a crash needs it
     from gitdb.db.pack import PackedDB  # type: ignore[import-untyped]  # noqa: PLC0415  only a crash needs it
 

@@ -21,11 +21,11 @@ from chorus.store.objects.object_store import ALTERNATE_LINE, ObjectStore, read_
 from chorus.store.refs import OWN_PREFIXES
 from chorus.store.repository import Repository
 
-# The directory itself, and those without which nothing can be recorded or dropped.
+# Chorus's directory itself (""), and the directories in it that recording and dropping need.
 OWN_DIRECTORIES = ("", "spool", "objects", "objects/pack", "objects/info")
-# Files of the recorder, other than locks and logs.
+# Files of the recorder. Locks and logs are missing here: they are known by the end of their names.
 OWN_FILES = ("pending", "index", "index.tree", "last-number")
-# Fails if an object that a ref reaches is missing.
+# A git command that fails if an object reachable from the given ref is missing.
 CHECK_REACHABLE = ("rev-list", "--objects", "--quiet")
 
 
@@ -55,14 +55,14 @@ def detach(repository: Repository, store: ObjectStore, keep: Collection[str] = (
 
 
 def clear_the_way(repository: Repository) -> list[str]:
-    """Remove what has the name of one of Chorus's own files and cannot be one.
+    """Remove files and empty directories that are in the place of Chorus's own, but are of the wrong type.
 
-    Returns the names of the refs among them, which held no object id.
+    Also removes files of Chorus's refs that do not contain a ref, and returns the names of these refs.
     """
     for path in (repository.shared_dir / name for name in OWN_DIRECTORIES):
         if not is_directory(path):
             path.unlink(missing_ok=True)
-    # Locks, marks and the like, and git's list of object directories.
+    # An empty directory with the name of a lock, a log, a file of the recorder or git's alternates file.
     for path in repository.shared_dir.glob("*"):
         if path.name.endswith((".lock", ".jsonl")) or path.name in OWN_FILES:
             with suppress(OSError):
@@ -73,7 +73,7 @@ def clear_the_way(repository: Repository) -> list[str]:
 
 
 def is_directory(path: Path) -> bool:
-    """Whether it is a directory, or a link to one; a link to itself is not."""
+    """True for a directory or a link to one. False for a link to itself, for which `is_dir` may raise."""
     try:
         return path.is_dir()
     except (OSError, RuntimeError):
@@ -93,9 +93,10 @@ def _remove_broken_refs(repository: Repository) -> list[str]:
 
 
 def is_store_missing(repository: Repository) -> bool:
-    """Whether the side store was deleted by hand while refs that need it still exist.
+    """True if the side store was deleted by hand while refs that need it still exist.
 
-    Branches alone prove nothing: a lane that was pushed is a plain branch wherever it is fetched.
+    Refs alone do not prove this: in a clone, a lane that was pushed is a plain branch. So git's alternates
+    file must still name the side store.
     """
     refs = any(repository.refs.list(prefix) for prefix in OWN_PREFIXES)
     refs = refs or (repository.common_dir / "logs" / "refs" / "chorus").exists()
@@ -104,7 +105,7 @@ def is_store_missing(repository: Repository) -> bool:
 
 
 def remove_leftover_refs(repository: Repository) -> None:
-    """Remove Chorus when its store is missing. Lanes that are complete without it stay, as plain branches."""
+    """Remove Chorus when its side store is missing. Lanes whose objects all exist stay, as plain branches."""
     _refuse_lane_in_use(repository)
     remove_refs(repository, keep=find_complete_lanes(repository))
     remove_alternate(_alternates(repository))
@@ -118,7 +119,7 @@ def find_complete_lanes(repository: Repository) -> set[str]:
 
 
 def copy_to_user_store(repository: Repository, store: ObjectStore, keep: Collection[str] = ()) -> int:
-    """Copy what the user needs from the side store, as one pack. Returns the number of objects."""
+    """Copy the objects that the user needs from the side store, as one pack. Returns their number."""
     only_there = stored_in(repository.git, store.directory) - stored_in(repository.git, store.main_directory)
     needed = needed_by_user(repository, only_there, keep)
     wanted = "".join(f"{oid}\n" for oid in sorted(needed)).encode()
@@ -138,7 +139,7 @@ def remove_refs(repository: Repository, keep: Collection[str] = ()) -> None:
 
 
 def remove_alternate(path: Path) -> None:
-    """Remove the side store from git's alternates; without other lines, remove the file."""
+    """Remove the side store's line from git's alternates file, or the whole file if it has no other line."""
     with LockFile(path) as lock:
         lines = read_alternates(path).splitlines(keepends=True)
         others = b"".join(line for line in lines if line.rstrip(b"\n") != ALTERNATE_LINE)
@@ -154,7 +155,7 @@ def remove_files(repository: Repository) -> None:
     for git_dir in (common, *(common / "worktrees").glob("*")):
         own = git_dir / "chorus"
         if own.is_symlink():
-            own.unlink()  # what it leads to is not ours to remove
+            own.unlink()  # the directory that the link points to is not Chorus's to remove
         else:
             shutil.rmtree(own, ignore_errors=True)
 

@@ -1,8 +1,8 @@
 """The side store on disk: list its objects and packs, and pack it while it is written to.
 
-Loose objects go into packs, small packs into larger ones, while any process may read and write: an object is
-removed in one form only when it exists in another. One process at a time packs or sweeps, by a
-lock. The user's own objects are never touched.
+Loose objects are packed, and small packs are joined into larger ones. Other processes may read and write
+meanwhile: the old copy of an object is removed only after the new copy was written. A lock lets only one
+process at a time pack or sweep. The user's own objects are never touched.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ def count_loose(directory: Path) -> int:
 
 
 def list_packs(directory: Path) -> list[Path]:
-    """The indexes of complete packs: the index is written last."""
+    """List the index files of complete packs. The index of a pack is written last."""
     return sorted((directory / "pack").glob("pack-*.idx"))
 
 
@@ -67,7 +67,7 @@ def list_packed(git: Git, index: Path) -> list[Oid]:
 
 
 def count_packed(index: Path) -> int:
-    """The number of objects, read from the last entry of the fan-out table."""
+    """The number of objects in one pack, read from the last entry of the index's fan-out table."""
     with index.open("rb") as file:
         file.seek(8 + 255 * 4)
         return int.from_bytes(file.read(4), "big")
@@ -80,7 +80,7 @@ def remove_pack(index: Path) -> None:
 
 
 def size_of(directory: Path) -> int:
-    """Bytes on disk."""
+    """The bytes that all files below a directory take on disk."""
     total = 0
     for folder, _, names in os.walk(directory):
         for name in names:
@@ -109,18 +109,19 @@ def lock_store(directory: Path) -> AbstractContextManager[bool]:
     return try_lock(directory / "arranging")
 
 
-# Some 300 edits, 16 MB. git's own limit for an automatic gc is 6,700.
+# More loose objects than this are packed: some 300 edits, 16 MB. git's limit for an automatic gc is 6,700.
 LOOSE_LIMIT = 4096
 # An object this young may not be reachable yet. It stays loose, where a sweep sees its age.
 YOUNG_SECONDS = 60.0
-# What is known of each object at a time takes some 500 bytes.
+# Each listed object takes some 500 bytes of memory.
 MAX_PACKED_AT_ONCE = 10_000
-# Each pack has at least twice the objects of all smaller ones together, so their number is logarithmic.
+# Each pack has at least twice the objects of all smaller packs together. So the number of packs grows only
+# with the logarithm of the number of objects.
 GROWTH = 2
 
 
 def pack_if_due(git: Git, store: ObjectStore, limit: int = LOOSE_LIMIT) -> int:
-    """Pack if there are more than `limit` loose objects, by an estimate from one directory."""
+    """Pack if there are more than `limit` loose objects, as `count_loose` estimates."""
     return pack(git, store) if count_loose(store.directory) > limit else 0
 
 
@@ -140,7 +141,7 @@ def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> 
 
 
 def _pack_oldest(git: Git, store: ObjectStore, oldest: float) -> int:
-    """Pack the oldest of the loose objects from before that time. Returns their number."""
+    """Pack the oldest loose objects, if they were written before the time `oldest`. Returns their number."""
     old = (found for found in find_loose(store.directory) if found.modified_seconds < oldest)
     loose = heapq.nsmallest(MAX_PACKED_AT_ONCE, old, key=lambda found: found.modified_seconds)
     # Newest first: the order in which history is read.
@@ -156,7 +157,7 @@ def _pack_oldest(git: Git, store: ObjectStore, oldest: float) -> int:
 
 
 def join_packs(git: Git, store: ObjectStore) -> None:
-    """Join small packs into one, if together they are large enough compared with the next larger one."""
+    """Join the smallest packs into one if a larger pack has less than GROWTH times their objects."""
     sizes = sorted((count_packed(index), index) for index in list_packs(store.directory))
     joined = plan_joining([size for size, _ in sizes])
     small = [index for _, index in sizes[:joined]]

@@ -44,7 +44,7 @@ def sweep(
     keep: Iterable[Oid] = (),
     grace_seconds: float = GRACE_SECONDS,
 ) -> int:
-    """Remove what neither the repository nor `keep` reaches. Returns the bytes freed."""
+    """Remove objects that neither the repository nor `keep` reaches. Returns the number of bytes freed."""
     with lock_store(store.directory) as mine:
         if not mine:
             raise StoreBusy("the object store is being packed or swept by another process")
@@ -65,7 +65,7 @@ def sweep(
 
 
 def drop_loose(path: str, oldest: float) -> None:
-    """Remove an object, unless a writer renewed it meanwhile and relies on it."""
+    """Remove a loose object, unless a process has just written it again and so relies on it."""
     aside = f"{path}.swept"
     os.rename(path, aside)  # noqa: PTH104  os is faster than pathlib here
     if os.stat(aside).st_mtime < oldest:  # noqa: PTH116  os is faster than pathlib here
@@ -75,7 +75,7 @@ def drop_loose(path: str, oldest: float) -> None:
 
 
 def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set[Oid]) -> None:
-    """Rewrite packs that contain unneeded objects, all into one."""
+    """Replace all packs that contain unneeded objects by one pack of the needed ones."""
     contents = {pack: list_packed(git, pack) for pack in packs}
     dirty = [pack for pack, oids in contents.items() if not needed.issuperset(oids)]
     kept = [oid for pack in dirty for oid in contents[pack] if oid in needed]
@@ -87,7 +87,7 @@ def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set
 
 
 def sweep_scratch(directory: Path, oldest: float) -> None:
-    """Remove unfinished files of killed processes."""
+    """Remove unfinished files that killed processes left."""
     for folder in (directory, directory / "pack"):
         for path in folder.glob(f"{SCRATCH_PREFIX}*"):
             if path.stat().st_mtime < oldest:
@@ -115,9 +115,9 @@ def needed_by_anyone(git: Git, stored: set[Oid], extra: Iterable[Oid] = ()) -> s
 
 
 def needed_by_user(repository: Repository, stored: set[Oid], keep: Collection[str] = ()) -> set[Oid]:
-    """The stored objects still needed without Chorus's refs and reflogs, except the refs in `keep`.
+    """The stored objects that the user's refs, reflogs, HEADs and indexes reach, or the refs in `keep`.
 
-    Objects that are already missing are skipped.
+    Missing objects are skipped.
     """
     git = repository.git
     lines = git.text("for-each-ref", "--format=%(objectname) %(refname)").splitlines()

@@ -1,8 +1,8 @@
 """Copy what the user's own commits need from the side store to the user's object directory.
 
-git does not write an object again that it finds in the side store. So the content of a file that was
-recorded and then committed would exist only there, where no other user of a shared repository can read it.
-Each new commit of the user is checked once, and the objects it needs are copied as one pack.
+When the user commits a file that Chorus has recorded, git finds the object in the side store and does not
+write it again. Other users of a shared repository cannot read the side store. So Chorus checks each new
+commit of the user once, and copies the objects that the commit needs as one pack.
 """
 
 import json

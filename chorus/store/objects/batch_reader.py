@@ -1,6 +1,7 @@
-"""Read objects through one long-running `git cat-file --batch`: whatever git itself can read.
+"""Read any object that git can read, through one long-running `git cat-file --batch`.
 
-Nothing is fetched: what a partial clone lacks counts as missing. git copes with packs that `git gc` removes.
+Nothing is fetched: an object that a partial clone lacks counts as missing. `git gc` may remove packs
+meanwhile; git then finds the objects in the new packs.
 """
 
 import subprocess
@@ -17,14 +18,14 @@ class BatchReader:
         self._lock = threading.Lock()
 
     def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
-        """Kind and bytes; None if git has no such object."""
+        """Return the object's kind and bytes, or None if git has no such object."""
         with self._lock:
             for _ in range(2):
                 try:
                     return self._ask(oid)
                 except (OSError, EOFError):
-                    # The process died. Either it was killed, and a new one will do, or it died of this
-                    # object, which a partial clone lacks and git would fetch.
+                    # The process ended. If it was killed, a new process can read the object. If git gave up
+                    # because a partial clone lacks the object, the second attempt fails too.
                     self._end()
             return None
 

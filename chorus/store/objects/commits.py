@@ -46,7 +46,7 @@ def render_signature(who: Signature) -> str:
 
 
 def parse_signature(text: str) -> Signature:
-    """Parse a signature leniently: histories contain some that no current git would write."""
+    """Parse a signature leniently: old commits may contain signatures that no current git would write."""
     found = SIGNATURE.match(text)
     if found is None:
         return Signature(text, "", 0)

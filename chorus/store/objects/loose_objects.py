@@ -23,7 +23,7 @@ DISK_BLOCK = 4096
 # A stored deflate block holds at most this much.
 STORED_BLOCK = 0xFFFF
 STORED_EXTRA = 11  # bytes the stream adds to one such block
-BLOCK = struct.Struct("<?HH")  # last, length, its complement
+BLOCK = struct.Struct("<?HH")  # whether it is the last block, its length, the complement of its length
 STREAM_OF_ONE = struct.Struct("<BB?HH")
 
 # An object written this recently is not written again. Far shorter than the grace period of a sweep.
@@ -32,13 +32,13 @@ MAX_RECENT = 2000
 # Enough for the kind and the length of any object.
 HEADER_BYTES = 64
 
-# As git's, but for the owner alone: an object may hold what a file of mode 0600 held.
+# git's objects are readable for all. These only for the owner: they may be copies of files with mode 0600.
 OBJECT_MODE = 0o400
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-# Errors of a path that leads to nothing: through a file, or a link to itself.
+# Errors that mean that there is no object: a part of the path is missing, a file, or a link to itself.
 NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
-# With the process id, a name that no killed process can have left behind.
+# Part of scratch names, with the process id: no killed process can have left a file of the same name.
 STARTED = str(time.time_ns())
 _serial = itertools.count()
 
@@ -51,7 +51,10 @@ class LooseStore:
         self._recent: dict[str, float] = {}
 
     def write(self, kind: bytes, data: bytes) -> Oid:
-        """Store the object, unless this was just done. An existing one is rewritten, so it counts as new."""
+        """Store the object, unless this process did so in the last RECENT_SECONDS.
+
+        An older file of the same object is replaced. Its time is then new, so a sweep does not remove it.
+        """
         body = b"%s %d\0%s" % (kind, len(data), data)
         oid = sha1(body, usedforsecurity=False).hexdigest()
         recent = self._recent
@@ -64,7 +67,7 @@ class LooseStore:
         return Oid(oid)
 
     def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
-        """Kind and bytes; None if there is no such loose object, or it is damaged."""
+        """Return the object's kind and bytes. None if there is no such loose object, or it is damaged."""
         try:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123  hot path
                 body = zlib.decompress(file.read())
@@ -75,7 +78,7 @@ class LooseStore:
         return header.split(b" ", 1)[0], data
 
     def size(self, oid: Oid) -> int | None:
-        """The length of the object's bytes, from its header alone; None as for `read`."""
+        """Return the length of the object's bytes, reading only its header. None as for `read`."""
         try:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123  hot path
                 start = zlib.decompressobj().decompress(file.read(HEADER_BYTES), HEADER_BYTES)
@@ -85,7 +88,7 @@ class LooseStore:
             return None
 
     def _put(self, path: str, encoded: bytes) -> None:
-        # Should we die before the rename, git prunes files of this name.
+        # If this process dies before the rename, git prunes the file because of its name.
         scratch = f"{self._root}/tmp_obj_{os.getpid()}_{STARTED}_{next(_serial)}"  # noqa: S108  not in /tmp
         try:
             descriptor = open_new(scratch)
@@ -103,13 +106,16 @@ class LooseStore:
 
 
 def _raise_unless_missing(error: Exception) -> None:
-    """Raise an error of the disk again, but not one that says that there is no such file."""
+    """Raise an error of the disk again. Ignore damaged data, and errors that mean that there is no file."""
     if isinstance(error, OSError) and error.errno not in NOT_THERE:
         raise error
 
 
 def encode(kind: bytes, body: bytes) -> bytes:
-    """Encode an object. Trees are not compressed: it saves little, and each edit rewrites wide ones."""
+    """Encode an object as the content of its file. Small objects and trees are not compressed.
+
+    Compressing trees saves little space, and each edit writes all trees above the file, wide ones included.
+    """
     if kind == b"tree" or len(body) < DISK_BLOCK - STORED_EXTRA:
         return store(body)
     return zlib.compress(body, 1)

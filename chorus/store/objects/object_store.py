@@ -19,10 +19,10 @@ from chorus.store.objects.packed_objects import PackReader
 from chorus.store.repository import Repository
 from chorus.system.files.private_files import make_private
 
-# Relative to `objects`, as git reads it.
+# A path relative to git's `objects` directory.
 ALTERNATE_LINE = b"../chorus/objects"
 
-# Kinds that are read from packs in process.
+# Kinds of objects that are read from packs in this process, without git.
 READ_IN_PROCESS = (b"tree", b"commit")
 
 
@@ -63,7 +63,7 @@ class ObjectStore:
         return self._write(b"commit", render_commit(commit))
 
     def read(self, oid: Oid) -> tuple[bytes, bytes]:
-        """Kind (`blob`, `tree`, `commit`, `tag`) and bytes."""
+        """Return the object's kind (`blob`, `tree`, `commit`, `tag`) and bytes."""
         found = self._find(oid)
         if found is None:
             raise ObjectMissing(f"object {oid} is missing or damaged")
@@ -76,7 +76,7 @@ class ObjectStore:
         return self._read_kind(oid, b"blob")
 
     def blob_size(self, oid: Oid) -> int | None:
-        """The length of a blob, without reading it; None if only git could say."""
+        """Return the length of a blob without reading all of it. None if only a git process could find it."""
         for part in (self._loose, self._main, self._packs):
             size = part.size(oid)
             if size is not None:
@@ -90,7 +90,7 @@ class ObjectStore:
         return parse_commit(self._read_kind(oid, b"commit"))
 
     def writing_environment(self) -> dict[str, str]:
-        """Variables that make a git process write to the side store and read from both."""
+        """Variables that make a git process write to the side store and read the user's objects too."""
         self._attach()
         return {
             "GIT_OBJECT_DIRECTORY": str(self.directory),
@@ -98,7 +98,7 @@ class ObjectStore:
         }
 
     def _find(self, oid: Oid, kind: bytes | None = None) -> tuple[bytes, bytes] | None:
-        # Trees and commits read for the first time are mostly the user's, in a pack; later reads are cached.
+        # Most trees and commits that are not cached yet are the user's and are in a pack: look there first.
         packed = self._packs.read(oid) if kind in READ_IN_PROCESS else None
         return packed or self._loose.read(oid) or self._main.read(oid) or self._reader.read(oid)
 

@@ -1,11 +1,12 @@
-"""Read objects from packs in process, except deltas, which `BatchReader` leaves to git.
+"""Read objects from packs in this process. Deltas are not read here: `BatchReader` has git read them.
 
-Most trees read for the first time are stored whole. Reading one here takes a quarter of the time that
-another process needs (a tenth on a busy machine). gitdb's `PackedDB` would do it too, deltas included, but
-takes four to nine times as long per tree, which makes the first edit in a directory 20 to 30 % slower
-(decision 0014).
+Most trees that are read for the first time are stored whole, not as deltas. Reading a tree here takes a
+quarter of the time that another process needs (a tenth on a busy machine). gitdb's `PackedDB` would do the
+same, deltas included, but takes four to nine times as long per tree. That makes the first edit in a directory
+20 to 30 % slower (decision 0014).
 
-A pack that `git gc` removes stays readable while it is open here. It is closed when an object is not found.
+A pack that `git gc` removes stays readable while it is open here. When an object is not found and the
+directories have changed, all packs are closed and the packs that exist then are opened.
 """
 
 import mmap
@@ -22,12 +23,12 @@ FAN = struct.Struct(">256L")
 NAMES = len(MAGIC) + FAN.size
 # Numbers of the kinds in a pack; higher numbers are deltas.
 KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
-OFFSET_DELTA = 6  # its base is given by its distance; a delta of kind 7 names its base
+OFFSET_DELTA = 6  # gives the distance of its base in the pack; a delta of kind 7 gives its base's id
 MAX_NUMBER = 10  # bytes
 LARGE_OFFSET = 0x80000000  # in packs above 2 GB the offset is in another table
 # Bytes that deflate may add to data that does not compress.
 DEFLATE_EXTRA = 64
-# Each takes two descriptors. With more packs than this, the rest is left to git.
+# Each open pack takes two descriptors. git reads the packs beyond this number.
 MAX_PACKS = 40
 
 
@@ -56,7 +57,10 @@ class Pack:
         return (kind, data) if len(data) == size else None
 
     def size(self, name: bytes) -> int | None:
-        """The length of an object's bytes; a delta begins with the lengths of its base and its result."""
+        """Return the length of an object's bytes. None if it is not in this pack.
+
+        A delta begins with two numbers: the length of its base and the length of its result.
+        """
         position = self._find(name)
         if position is None:
             return None
@@ -116,13 +120,13 @@ class PackReader:
         return self._look(name) or (self._look(name) if self._reopen() else None)
 
     def size(self, oid: Oid) -> int | None:
-        """The length of an object's bytes; None if it is in no pack, or damaged."""
+        """Return the length of an object's bytes. None if the object is in no pack, or is damaged."""
         name = bytes.fromhex(oid)
         self._reopen()
         try:
             return next((size for pack in self._packs if (size := pack.size(name)) is not None), None)
         except (IndexError, zlib.error):
-            return None  # it is damaged
+            return None  # the object is damaged
 
     def _look(self, name: bytes) -> tuple[bytes, bytes] | None:
         for pack in self._packs:
@@ -132,7 +136,7 @@ class PackReader:
         return None
 
     def _reopen(self) -> bool:
-        """Open the packs that exist now; return False if they are the same as before."""
+        """Open the packs that exist now. Return False if no pack was added or removed since the last time."""
         mtimes = [mtime_of(name) for name in self._names]
         if mtimes == self._mtimes:
             return False
@@ -153,7 +157,7 @@ class PackReader:
             try:
                 yield Pack(index)
             except (OSError, ValueError):
-                # It was removed meanwhile, or has a format that only git reads.
+                # The pack was removed meanwhile, or has a format that only git can read.
                 continue
 
 

@@ -1,4 +1,4 @@
-"""A tree object as a value: find an entry, and derive the tree that differs in some entries.
+"""A tree object as a value: find an entry, and derive a tree with some entries changed.
 
 Entries are in git's order (a directory sorts as if its name ended in "/"). A wide directory is kept as runs
 of some hundred entries, so that a change rebuilds one run, whatever the width.
@@ -26,7 +26,7 @@ ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
 
 class TreeEntry(NamedTuple):
-    """An entry: a mode as git writes it, and an object id. Created by the million, so a tuple."""
+    """An entry of a tree: a mode as git writes it, and an object id. A tuple: millions are created."""
 
     mode: int
     oid: Oid
@@ -49,7 +49,7 @@ class Run:
         self._positions = positions
 
     def position(self, name: bytes) -> tuple[int, int] | None:
-        """Return the entry's mode, and where its object id starts in `raw`; None if there is none."""
+        """Return the entry's mode, and where its object id starts in `raw`. None without such an entry."""
         if self._positions is None:
             self._positions = {}
             return self._walk_to(name)
@@ -82,7 +82,7 @@ class Run:
         return Run(raw[:start] + oid + raw[start + 20 :], self._positions)
 
     def rebuilt(self, changes: Mapping[bytes, bytes | None]) -> list["Run"]:
-        """The runs with these names removed (None), replaced or added, in order."""
+        """Return the run with entries added, replaced or (None) removed, cut into runs of limited length."""
         pieces = {found[2]: found[0] for found in ENTRY.finditer(self.raw)} | dict(changes)
         ordered = sorted((sort_key(piece), piece) for piece in pieces.values() if piece is not None)
         return cut([piece for _, piece in ordered])
@@ -120,7 +120,10 @@ class Directory:
         return chain.from_iterable(map(parse_entries, (run.raw for run in self.runs)))
 
     def locate(self, name: bytes, mode: int) -> tuple[int, int] | None:
-        """The run with this name, and the position of the object id in it; None if there is no such entry."""
+        """Return the number of the run that has this entry, and where the object id starts in the run.
+
+        None if there is no entry of this name and mode.
+        """
         number = self._run_index(name + b"/" if mode == TREE_MODE else name) if self._firsts else 0
         found = self.runs[number].position(name)
         return (number, found[1]) if found is not None and found[0] == mode else None
@@ -180,6 +183,6 @@ def cut(pieces: list[bytes]) -> list[Run]:
 
 
 def unshared(one: Directory, other: Directory) -> tuple[Iterable[bytes], Iterable[bytes]]:
-    """The runs that only one of the two directories has. They contain every entry that differs."""
+    """For each directory, the runs that only it has. These runs contain every entry that differs."""
     here, there = ({run.raw for run in directory.runs} for directory in (one, other))
     return here - there, there - here

@@ -1,7 +1,7 @@
-"""Look up a path in a tree, list a tree, compare two trees, and write the tree that differs in some paths.
+"""Look up a path in a tree, list a tree, compare two trees, and write a tree with some paths changed.
 
-A change costs the directories along its path and nothing else. The directories used last are cached, up to a
-limit. Empty directories are not kept, as in git.
+A change of a path reads and writes only the directories along that path. The directories used last are
+cached, up to a limit. Empty directories are not kept, as in git.
 """
 
 import os
@@ -32,11 +32,11 @@ __all__ = [
 EMPTY_TREE = Oid("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 EMPTY = Directory.parse(b"")
 CACHE_BYTES = 64 * 2**20
-# Directories that were replaced lately: another tree may have the same one.
+# How many replaced directories stay in the cache: another tree may contain the same ones.
 MAX_OLD_VERSIONS = 256
 
-# Changes in one directory, by name: a file, None for a removal, or the changes below that name. An empty name
-# means the directory's own name: if a file has it, that file is removed.
+# Changes in one directory, by name: a file, None for a removal, or the changes in the directory of that name.
+# The empty name ITSELF in such a directory means: if there was a file in place of the directory, remove it.
 ITSELF = b""
 Nested: TypeAlias = dict[bytes, "TreeEntry | Nested | None"]
 
@@ -53,8 +53,8 @@ class Trees:
         self._store = store
         self._cache: OrderedDict[Oid, tuple[Directory, int]] = OrderedDict()
         self._room = cache_bytes
-        # The results of the last change, by directory. The next change is often the same one to a second
-        # tree.
+        # For each directory that the last change rewrote: its new id, by old id and path of the change below
+        # it. The next change is often the same change to another tree.
         self._last_results: dict[tuple[Oid, bytes], Oid] = {}
         self._last_entry: TreeEntry | None = None
         self._old_versions: deque[Oid] = deque()

@@ -1,8 +1,8 @@
 """Compare single files of the work tree with a recorded tree of raw bytes.
 
 The new bytes of a file that differs are stored. A file that is unchanged since it was last read costs one
-`stat`. A stamp is not trusted if it is so recent that a later change could have the same one: the file is
-read again.
+`stat`. A stamp is not trusted if it is so recent that a later change could leave it the same: then the file
+is read again.
 """
 
 import time
@@ -28,19 +28,19 @@ from chorus.store.worktree.ignore import Ignores
 from chorus.store.worktree.work_tree import WorkTree
 
 SECOND_NS = 10**9
-# The kernel's clock for files ticks every 1 to 10 ms; some file systems keep whole seconds, or even ones.
+# The kernel's clock for files ticks every 1 to 10 ms. Some file systems round times to 1 or 2 seconds.
 FRESH_NS = 100 * 10**6
 FRESH_COARSE_NS = 2 * SECOND_NS
 
 MAX_STAMPS = 50_000  # some 20 MB, kept between comparisons
-# Files are read in batches: asking git what is ignored costs one process per batch, the bytes cost memory.
+# Files are read in batches. A batch takes one git process, to find ignored files, and memory for the bytes.
 MAX_BATCH_FILES = 2000
 MAX_BATCH_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedChange:
-    """A file that differs. The bytes of `after` are in the store."""
+    """A file that differs from the recorded tree. The bytes of `after` are in the store."""
 
     path: RepoPath
     before: TreeEntry | None
@@ -163,7 +163,7 @@ class FileComparer:
 
 
 def can_be_ignored(state: FileState) -> bool:
-    """Whether `git check-ignore` takes the path: it fails for some that are absent or not git's own."""
+    """True if `git check-ignore` accepts the path. It fails for other repositories and some absent paths."""
     match state:
         case File():
             return True
@@ -180,7 +180,7 @@ def can_be_ignored(state: FileState) -> bool:
 
 
 def is_fresh(stamp: Stamp, now_ns: int) -> bool:
-    """Whether a change after `now_ns` could leave the stamp the same."""
+    """True if the stamp is so recent that a change after `now_ns` could leave it the same."""
     last_ns = max(stamp.modified_ns, stamp.changed_ns)
     coarse = stamp.modified_ns % SECOND_NS == 0 and stamp.changed_ns % SECOND_NS == 0
     return now_ns - last_ns < (FRESH_COARSE_NS if coarse else FRESH_NS)

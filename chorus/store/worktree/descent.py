@@ -1,7 +1,8 @@
 """Open the directory of a file step by step from the root of the work tree.
 
-Each step opens a real directory inside the one before, so no symbolic link is ever followed, whatever is
-swapped meanwhile. Git directories and other repositories are not entered.
+Each step opens a real directory inside the directory opened before. So no symbolic link is ever followed,
+even if a program puts a link in the place of a directory meanwhile. Git directories and other repositories
+are not entered.
 """
 
 import contextlib
@@ -20,8 +21,8 @@ STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.
 # Well within Python's recursion limit, which nested trees count against.
 MAX_DEPTH = 400
 
-# git refuses names in a tree that some system takes for `.git`, and `git fsck` reports trees that have them.
-# Windows drops blanks and dots at the end, ends a name at a colon, and has a short name for `.git` too.
+# git refuses names that Windows or macOS takes for `.git`, and `git fsck` reports trees with such names.
+# Windows ignores blanks and dots at the end of a name, ends it at a colon, and has a short name for `.git`.
 NTFS = re.compile(rb"(\.git|git~1)[. ]*($|[:\\])", re.IGNORECASE | re.DOTALL)
 # Characters that the file system of macOS ignores in names.
 MACOS_IGNORED = dict.fromkeys(
@@ -31,7 +32,7 @@ MACOS_IGNORED = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class OpenParent:
-    """An open directory and a name in it. `created`: how many of the directories above it are new."""
+    """An open directory and a name in it. `created`: how many directories `descend` created on the way."""
 
     directory: int
     name: bytes

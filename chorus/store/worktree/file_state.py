@@ -54,7 +54,7 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(path: str | Path) -> Stamp | None:
-    """The stamp of a file of settings or rules; None if there is none."""
+    """The stamp of a file, following symbolic links. None if there is no such file."""
     try:
         return Stamp.of(os.stat(path))  # noqa: PTH116  hot path
     except OSError:
@@ -95,7 +95,11 @@ def mode_of(found: os.stat_result) -> int:
 
 
 def recorded_mode(mode: int, before: TreeEntry | None, *, trust_bits: bool, trust_links: bool) -> int:
-    """The mode to record if the file system does not keep modes (`core.fileMode`, `core.symlinks` false)."""
+    """The mode to record for a file that has `mode` on disk.
+
+    `trust_bits` and `trust_links` are git's `core.fileMode` and `core.symlinks`. If they are False, the file
+    system does not keep executable bits or links, and a file keeps its mode from `before`.
+    """
     if before is None or mode == SYMLINK_MODE:
         return mode
     if before.mode == SYMLINK_MODE:

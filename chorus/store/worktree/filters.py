@@ -1,7 +1,7 @@
-"""Convert bytes between the work tree and git: line ends, `ident`, encodings and filter programs.
+"""Convert bytes of the work tree as `git add` does: line ends, `ident`, encodings and filter programs.
 
-Paths without conversion are recognised without a process. If a filter fails, the bytes come back unchanged
-with a warning.
+No process is needed for a path that no attributes file and no `core.autocrlf` applies to. If a filter program
+fails, the bytes are returned without its conversion and with a warning.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,13 +15,13 @@ from chorus.store.worktree.rule_files import MAX_CACHED_ANSWERS, RuleFiles, Rule
 
 ATTRIBUTES = ("text", "crlf", "eol", "ident", "filter", "working-tree-encoding")
 UNSPECIFIED = "unspecified"
-# A filter that takes longer on one file waits for a network or the user.
+# A filter program that takes longer on one file probably waits for a network or the user.
 FILTER_TIMEOUT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """The converted bytes. `warning`: why they are not converted as git would."""
+    """The converted bytes. `warning`: why a conversion failed."""
 
     data: bytes
     warning: str | None = None
@@ -29,7 +29,7 @@ class Converted:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """Which conversions apply to a path on its way into git."""
+    """The conversions that git applies to the bytes of a path when it stores them."""
 
     line_ends: bool = False  # CRLF to LF
     ident: bool = False
@@ -38,7 +38,7 @@ class Conversion:
 
     @property
     def may_keep_size(self) -> bool:
-        """Whether the bytes may change while their number stays the same."""
+        """True if the conversion may change the bytes without changing their number."""
         return self.encoding or self.driver
 
     def changes_in(self, raw: bytes) -> bool:
@@ -121,7 +121,7 @@ class Filters:
         )
 
     def _autocrlf(self) -> bool:
-        """Whether git converts the line ends of files without attributes: core.autocrlf is true or input."""
+        """True if git converts the line ends of files without attributes: core.autocrlf is true or input."""
         config = self._repository.config
         is_input = (config.get("core.autocrlf") or "").lower() == "input"
         return is_input or config.get_bool("core.autocrlf", default=False)
@@ -132,7 +132,7 @@ class Filters:
 
 
 def filter_warning(path: RepoPath, stderr: bytes) -> str | None:
-    """The error git printed although it succeeded: a filter that is not required failed."""
+    """A warning if git printed an error although it succeeded: a filter that is not required failed."""
     lines = stderr.decode(errors="replace").splitlines()
     failure = next((line for line in lines if line.startswith(("error:", "fatal:"))), None)
     return f"{path} is not converted: {failure}" if failure else None

@@ -29,7 +29,8 @@ class Ignores:
     def ignored(self, paths: Iterable[RepoPath]) -> set[RepoPath]:
         """The paths that an ignore rule matches, except tracked files, which git never ignores.
 
-        Most paths match no rule; for these the user's index, which changes often, does not matter.
+        The rules are checked first. Most paths match no rule, and their answers stay valid when the user's
+        index changes, which happens often.
         """
         wanted = list(paths)
         matched = self._match(wanted) if wanted else []

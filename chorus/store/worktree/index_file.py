@@ -19,7 +19,8 @@ ENTRY = struct.Struct(">10L20sH")
 NAME_LENGTH = 0x0FFF
 STAGE = 0x3000
 IS_EXTENDED = 0x4000
-# Not checked out (sparse checkout), or only intended to be added (`git add -N`).
+# Flags of entries without a file: not checked out (sparse checkout), or only intended to be added
+# (`git add -N`).
 WITHOUT_BYTES = 0x4000 | 0x2000
 WORD = 0xFFFFFFFF
 MODE_OFFSET = 24
@@ -50,7 +51,7 @@ class IndexEntry(NamedTuple):
         return int.from_bytes(self.stamp[36:40], "big")
 
     def without_stamp(self) -> "IndexEntry":
-        """The same file with a stamp that no file has, so that git takes it for changed."""
+        """The same entry with a stamp that no file has, so that git treats the file as changed."""
         return IndexEntry(blank_stamp(self.stamp[MODE_OFFSET : MODE_OFFSET + 4]), self.oid)
 
 

@@ -1,7 +1,7 @@
 """Detect changes of the files that say which paths git ignores or converts.
 
-A rule applies to everything below its directory, so the stamp of a path covers the rule files from the root
-down to its own directory, and those of the whole repository. git reads the rules themselves.
+A rule applies to everything below its directory. So the stamp of a path covers the rule files from the root
+down to the path's own directory, and those of the whole repository. Only git reads the rules in the files.
 """
 
 import os
@@ -28,7 +28,7 @@ class RuleFiles:
         self._everywhere = tuple(os.fspath(path) for path in everywhere)
 
     def stamp_paths(self, paths: Iterable[RepoPath]) -> Iterator[tuple[RepoPath, RuleStamp]]:
-        """The stamp of each path. Each rule file is read once."""
+        """The stamp of each path. For many paths, `stat` is still called only once for each rule file."""
         above = map(stamp_of, self._everywhere)
         seen: dict[str, RuleStamp] = {
             "": (self._config.version, *above, stamp_of(f"{self._root}/{self._name}"))

@@ -1,8 +1,8 @@
 """Find what changed in the work tree since a recorded tree of raw bytes.
 
-With paths, the cost follows their number; without, it is one pass over the work tree. The new bytes of each
-file that differs are stored. git's ignore rules apply and other repositories are not entered; skipped paths
-are reported. Nothing is written to the work tree or to the user's index.
+If the caller names paths, the cost depends on their number. Otherwise a scan is one pass over the work tree.
+The new bytes of each file that differs are stored. git's ignore rules apply and other repositories are not
+entered; skipped paths are reported. Nothing is written to the work tree or to the user's index.
 """
 
 import os
@@ -55,13 +55,13 @@ class Scanner:
         self._tracked_ignored_stamp: Stamp | None = None
 
     def baseline(self) -> tuple[Oid, ScanResult]:
-        """Write the tree of the work tree as it is now; also returns how it differs from the user's index."""
+        """Store the whole work tree. Return its tree, and how the work tree differs from the user's index."""
         tree = self._index.build()
         scan = self.changed(tree)
         return self._splice(tree, scan.changes), scan
 
     def changed(self, tree: Oid, paths: Iterable[RepoPath] | None = None) -> ScanResult:
-        """What differs from `tree`, everywhere or at these paths (a directory means everything below it)."""
+        """Find what differs from `tree`, everywhere or at `paths`. A directory means everything below it."""
         if paths is None:
             return self._scan_everything(tree)
         as_in_git = self._work_tree.spelling.as_in_git
@@ -79,9 +79,10 @@ class Scanner:
         return collect(comparison, self._comparer.compare(tree, below) if below else Comparison(), nested)
 
     def other_spellings(self, tree: Oid, paths: Sequence[RepoPath]) -> list[RepoPath]:
-        """The names of these paths on disk and in `tree`, if several names mean the same file.
+        """Other spellings of these paths, on disk or in `tree`, that mean the same files.
 
-        A file that is renamed to another spelling disappears under one name and appears under the other.
+        If a file is renamed to another spelling, the old name disappears and the new one appears, so both
+        have to be scanned.
         """
         spelling = self._work_tree.spelling
         if spelling.is_exact:
@@ -104,7 +105,10 @@ class Scanner:
         return scan
 
     def _find(self, tree: Oid, areas: Sequence[RepoPath]) -> tuple[list[RepoPath], list[SkippedPath]]:
-        """Every path that may differ, and the repositories inside this one."""
+        """List every path that may differ from `tree`, and the repositories inside this one.
+
+        `areas`: the directories to look in, or none for the whole work tree.
+        """
         moved = [path for path in self._differing(tree) if not areas or is_at_or_below(path, areas)]
         kept = [path for path in self._tracked_though_ignored() if not areas or is_at_or_below(path, areas)]
         unknown = self._index.unknown(areas)
@@ -115,7 +119,7 @@ class Scanner:
         return list(dict.fromkeys([*self._index.stale(areas), *files, *moved, *kept])), nested
 
     def _differing(self, tree: Oid) -> list[RepoPath]:
-        """Paths where the private index has other bytes than `tree`: its stamps prove nothing there."""
+        """Paths that differ between the private index and `tree`: there the stamps do not show changes."""
         base = self._index.tree
         try:
             changes = self._trees.diff(base or self._index.build(), tree)

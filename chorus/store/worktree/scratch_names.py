@@ -1,4 +1,4 @@
-"""Names of files that a program creates only to rename them: the client's and Chorus's own. Not recorded."""
+"""Names of scratch files, which the client and Chorus write and then rename. They are not recorded."""
 
 import itertools
 import os
@@ -20,10 +20,10 @@ def new_scratch_name() -> bytes:
 
 
 def is_own_scratch(name: bytes) -> bool:
-    """Whether it is a name of Chorus's own."""
+    """True for a scratch file of Chorus, of this or another process."""
     return _OWN.fullmatch(name) is not None
 
 
 def is_scratch(path: RepoPath) -> bool:
-    """Whether the path has such a name."""
+    """True for a scratch file of the client or of Chorus."""
     return ".tmp" in path and _ANY.fullmatch(os.fsencode(path)) is not None

@@ -18,7 +18,7 @@ class Spelling:
 
     @classmethod
     def of(cls, *, ignores_case: bool, composes: bool) -> "Spelling":
-        """Follow git's settings `core.ignoreCase` and `core.precomposeUnicode` (the latter only on macOS)."""
+        """Create it from git's `core.ignoreCase` and `core.precomposeUnicode` (the latter only on macOS)."""
         return cls(ignores_case, composes and COMPOSES_NAMES)
 
     @property
@@ -26,13 +26,13 @@ class Spelling:
         return not self.ignores_case and not self.composes
 
     def as_in_git(self, name: str) -> str:
-        """A name from the disk as git has it."""
+        """The name that git uses for a name on disk."""
         return unicodedata.normalize("NFC", name) if self.composes else name
 
     def as_on_disk(self, root: str, path: str, listings: dict[str, list[str]] | None = None) -> str:
-        """A path below `root` with the names of its existing parts as git has them.
+        """Spell a path below `root` as it is on disk, as far as it exists, and as git writes such names.
 
-        `listings`: the directories that were listed for other paths, and will be for this one.
+        `listings`: a cache of directory listings, for several calls.
         """
         if self.is_exact:
             return path
@@ -46,7 +46,7 @@ class Spelling:
         return "/".join(spelled)
 
     def is_stored(self, root: str, path: str) -> bool:
-        """Whether the path is spelled like this on disk. True if that cannot be listed: reading will tell."""
+        """True if the path is spelled like this on disk, or if a directory on the way cannot be listed."""
         here = root
         for part in path.split("/"):
             try:
@@ -59,7 +59,7 @@ class Spelling:
         return True
 
     def is_same(self, name: str, other: str) -> bool:
-        """Whether both names mean the same file."""
+        """True if both names mean the same file."""
         return self._fold(name) == self._fold(other)
 
     def _list(self, directory: str) -> list[str]:

@@ -1,9 +1,9 @@
 """Replace or remove one file of the work tree, completely or not at all.
 
-The new content is written to a scratch file next to the path and then renamed over it, but only if the path
-still is as the caller last saw it. A caller with many files stages them all, syncs them with about one
-wait, and then renames each. No symbolic link is followed, and no scratch file or new directory is
-left behind.
+The new content is written to a scratch file next to the path. Then the scratch file is renamed over the path,
+but only if the path is still as the caller last saw it. A caller with many files can stage them all, sync
+them with about one wait for the disk, and then rename them. No symbolic link is followed. After a failure, no
+scratch file or new directory is left behind.
 """
 
 import contextlib
@@ -46,7 +46,7 @@ class StagedFile:
     )
 
     def __init__(self, root: str, path: RepoPath, parent: OpenParent, *, synced: bool) -> None:
-        """`synced`: no wait for the disk is needed."""
+        """`synced`: True if the file does not have to be synced."""
         self._root = root
         self._path = path
         self._directory = os.dup(parent.directory)
@@ -65,9 +65,9 @@ class StagedFile:
         self._failure = error
 
     def put(self, expected: FileState) -> None:
-        """Put the file at its path, if what is there still is `expected`.
+        """Rename the file over its path. Raises CannotReplace if the path is no longer as `expected`.
 
-        The bytes are synced before the rename: after a power loss the file would otherwise be empty.
+        The bytes are synced before the rename: otherwise the file could be empty after a power loss.
         """
         with translate_write_errors(self._path), open_parent(self._root, self._path) as parent:
             if self._failure is not None:
@@ -103,7 +103,7 @@ def stage(root: str, path: RepoPath, mode: int, data: bytes, *, durable: bool) -
 def sync_staged(staged_files: Sequence[StagedFile], journal: int) -> None:
     """Sync all files on the device `journal` (from `durable_writes.find_journal`) at once.
 
-    The `put` of a file raises its write error, and syncs the file if it was not synced here.
+    No error is raised. The later `put` of a file raises its write error, and syncs the file if this did not.
     """
     files = [each for each in staged_files if each.descriptor is not None and not each.synced]
     files = [each for each in files if os.fstat(each.descriptor or 0).st_dev == journal]
@@ -173,7 +173,7 @@ def write_scratch(parent: OpenParent, scratch: bytes, mode: int, data: bytes) ->
 
 
 def permissions_for(mode: int, permissions: int) -> int:
-    """Set the executable bits where the file is readable, or clear them, as git's mode says."""
+    """Adapt permissions to git's mode: set executable bits for all who may read the file, or clear them."""
     if mode == EXECUTABLE_MODE:
         executable = permissions | stat.S_IXUSR | (permissions & 0o444) >> 2
         return permissions if permissions & stat.S_IXUSR else executable

@@ -1,11 +1,11 @@
 """The private index: the stamp of each recorded file, and the raw bytes it had then.
 
-git compares the index with the work tree in one pass, and finds the files with another stamp and those
-without an entry. The index is in the git directory of the work tree and is only a cache: if it is lost or
-damaged, it is rebuilt from a copy of the user's index, which is never written to.
+git compares the private index with the work tree in one pass, and finds files with another stamp and files
+without an entry. The private index is in the git directory of the work tree. It is only a cache: if it is
+lost or damaged, it is rebuilt from a copy of the user's index. The user's index is never written to.
 
-Its entries are the files of one tree, whose id is in a second file. To find changes since another tree, the
-two trees are compared as well.
+The entries are the files of one tree, whose id is in a second file. To find changes since another tree, the
+scanner also compares the two trees.
 """
 
 import os
@@ -21,7 +21,7 @@ from chorus.store.worktree.filters import Filters
 from chorus.store.worktree.index_file import IndexEntry, parse_index, render_index
 from chorus.system.files.private_files import make_private, open_private
 
-# Override settings that would make git trust the stamps less, or more.
+# Override the user's settings that change which stamps git compares and trusts.
 EXACT_SETTINGS = (
     "core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false", "core.preloadIndex=true",
     "core.untrackedCache=false", "core.splitIndex=false", "index.sparse=false", "index.version=2",
@@ -48,7 +48,10 @@ class StampIndex:
             return None
 
     def build(self) -> Oid:
-        """Rebuild from the user's index. Converted files, and those git is unsure of, get no stamp."""
+        """Rebuild the private index from the user's index, and return its tree.
+
+        Files that are converted, or whose stamp may be out of date, get no stamp.
+        """
         make_private(self._repository.own_dir)
         entries = self._read_users_index()
         for path in self._converted(entries):
@@ -60,7 +63,7 @@ class StampIndex:
         return tree
 
     def update(self, updates: Mapping[bytes, IndexEntry | None], tree: Oid) -> None:
-        """Apply the files read since the last update. `tree`: the tree that all entries then make up."""
+        """Add, replace or (None) remove entries. `tree`: the tree of all entries after the update."""
         entries = dict(parse_index(self._path.read_bytes()))
         for name, indexed in updates.items():
             if indexed is None:
@@ -110,7 +113,8 @@ class StampIndex:
         options = ("--index-version=2", "--no-split-index", "--no-untracked-cache", "--no-fsmonitor")
         self._run("update-index", *options)
         entries = parse_index(self._path.read_bytes())
-        # Changed in the second the index was written: the stamp does not show a later change in that second.
+        # A file that changed in the second in which the index was written gets no stamp: the file may have
+        # changed again in that second, which a stamp in whole seconds does not show.
         return {
             name: indexed.without_stamp() if indexed.modified_seconds >= written_seconds else indexed
             for name, indexed in entries.items()
@@ -126,7 +130,7 @@ class StampIndex:
         return [paths[path] for path in found if paths[path] not in equal]
 
     def _equal_in_size(self, names: Sequence[bytes], entries: Mapping[bytes, IndexEntry]) -> set[bytes]:
-        """Files of the same size on both sides: converting line ends or `$Id$` would have changed it."""
+        """Files as large on disk as their object. Converting line ends or `$Id$` would change the size."""
         oids = b"".join(entries[name].oid.hex().encode() + b"\n" for name in names)
         sizes = self._repository.git.run("cat-file", "--batch-check=%(objectsize)", stdin=oids).split(b"\n")
         return {name for name, size in zip(names, sizes, strict=False) if size == b"%d" % entries[name].size}

@@ -1,8 +1,8 @@
 """Read and write files of the work tree safely.
 
-No symbolic link is followed, only plain files are opened, a pipe never blocks, and nothing above the size
-limit is read. A write touches only its path, completely or not at all, and only if the path is as the
-caller saw it.
+No symbolic link is followed, only plain files are opened, a pipe never blocks, and no file above the size
+limit is read. A write replaces the file at its path completely or not at all, and only if the path is still
+as the caller saw it.
 """
 
 import os
@@ -46,10 +46,10 @@ class WorkTree:
         self.spelling = spelling
 
     def locate(self, path: str) -> RepoPath | None:
-        """The path a tool names, relative to this work tree; None if it is outside.
+        """Turn a path that a tool names into a path relative to this work tree. None if it is outside.
 
-        Symbolic links among its parent directories are resolved, as the system does when the tool writes. The
-        last name is not resolved.
+        Symbolic links in its parent directories are resolved, as the system does when the tool writes. If the
+        last name is a link, it is not resolved.
         """
         full = os.path.normpath(os.path.join(self._root, path))  # noqa: PTH118  a last link stays
         if full.count("/") > MAX_PARTS:
@@ -66,7 +66,7 @@ class WorkTree:
         return RepoPath(self.spelling.as_on_disk(self._root, inside))
 
     def _has_link(self, full: str) -> bool:
-        """Whether a directory between the root and the file is a symbolic link."""
+        """True if a directory between the root and the file is a symbolic link."""
         end = full.find("/", len(self._root) + 1)
         while end >= 0:
             if os.path.islink(full[:end]):  # noqa: PTH114  os is faster than pathlib here
@@ -75,11 +75,11 @@ class WorkTree:
         return False
 
     def read_file(self, path: RepoPath) -> FileState:
-        """What is at `path` now. No write happened while it was read."""
+        """Read the file at `path`. If a program writes to the file meanwhile, it is read again."""
         return self.read_unless(path, None) or Absent()
 
     def read_unless(self, path: RepoPath, known: Stamp | None) -> FileState | None:
-        """What is at `path` now; None, without reading it, if its stamp is `known`."""
+        """Like `read_file`, but if the file's stamp is `known`, return None without reading the file."""
         if is_scratch(path):
             return Skipped(SkipReason.SCRATCH)
         if not self.spelling.is_exact and not self.spelling.is_stored(self._root, path):
@@ -95,9 +95,9 @@ class WorkTree:
             return Skipped(SkipReason.UNREADABLE, error.strerror or "")
 
     def is_written_after(self, path: RepoPath, moment: float) -> bool:
-        """Whether the file was certainly written after that time, in seconds since 1970. False if it is gone.
+        """True if the file was certainly written after `moment`, in seconds since 1970. False if it is gone.
 
-        A program can set the time of a file's content; the system sets the time of any change.
+        Both mtime and ctime must be later: a program can set the mtime, but only the system sets the ctime.
         """
         try:
             state = os.lstat(f"{self._root}/{path}")
@@ -106,7 +106,7 @@ class WorkTree:
         return min(state.st_mtime, state.st_ctime) > moment
 
     def is_written_before(self, path: RepoPath, moment: float) -> bool:
-        """Whether the file was certainly not written since that time. False if it is gone."""
+        """True if the file was certainly not written since `moment`. False if it is gone."""
         try:
             state = os.lstat(f"{self._root}/{path}")
         except OSError:
@@ -114,9 +114,9 @@ class WorkTree:
         return max(state.st_mtime, state.st_ctime) < moment
 
     def write_file(self, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
-        """Put a file or link at `path`, completely or not at all, if what is there still is `expected`.
+        """Write a file or link to `path`, completely or not at all, if the path is still as `expected`.
 
-        The permissions of the file it replaces are kept, except the executable bits.
+        The permissions of a replaced file are kept, except the executable bits.
         """
         staged_files = self.stage(path, mode, data)
         try:
@@ -138,7 +138,7 @@ class WorkTree:
         return find_journal(self.root)
 
     def remove_scratch_files(self, path: RepoPath) -> None:
-        """Remove what a dead writer left next to `path`. The caller must be the only writer."""
+        """Remove scratch files that dead writers left next to `path`. There must be no other writer now."""
         staged_file.remove_scratch_files(self._root, path)
 
     def delete_file(self, path: RepoPath, expected: FileState) -> None:
@@ -192,7 +192,7 @@ def _below_same_directory(root: str, path: str) -> str | None:
 
 
 def read_all(descriptor: int, size: int) -> bytes:
-    """Read the file from its start, and one byte more than `size` to notice that it grew."""
+    """Read at most `size` bytes from the start of the file, and one more if the file has grown."""
     pieces = []
     position = 0
     while piece := os.pread(descriptor, max(size + 1 - position, 1), position):

@@ -1,4 +1,4 @@
-"""Watch single directories from an event loop, which learns that something in them changed."""
+"""Watch single directories: an event loop can wait until something in them changes."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,15 +22,16 @@ class DirectoryWatch(Protocol):
         ...
 
     def watch(self, directories: Iterable[Path]) -> None:
-        """Watch these directories and no others; for one that does not exist, the nearest above it.
+        """Watch these directories, and stop watching all others.
 
-        Call it again after a change: a directory may have appeared, or replaced another. Raises OSError if
-        one cannot be watched.
+        If a directory does not exist, the nearest existing directory above it is watched. Call this again
+        after a change: a directory may have appeared, or replaced another. Raises OSError if a directory
+        cannot be watched.
         """
         ...
 
     def drain(self) -> None:
-        """Forget the changes up to now."""
+        """Discard the changes up to now. The descriptor is not readable again until the next change."""
         ...
 
     def close(self) -> None: ...

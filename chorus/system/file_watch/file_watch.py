@@ -1,7 +1,8 @@
-"""Watch a work tree: which paths may have changed since the last look.
+"""Watch a work tree, and report which paths may have changed since the last report.
 
-Gives relative paths (a directory means everything below it), whether HEAD may have moved, and whether events
-were lost so that only a scan can tell. An event is a hint: what changed is read from the disk by the caller.
+Paths are relative, and a directory means everything below it. The watch also reports whether HEAD may have
+moved, and whether events were lost: then only a scan finds what changed. An event is only a hint. The caller
+reads from the disk what has changed.
 """
 
 import itertools
@@ -41,7 +42,7 @@ BARRIER_DIRECTORY = "chorus/barrier"
 
 @dataclass(frozen=True, slots=True)
 class WatchedChanges:
-    """What may have changed since the last look. `lost`: events are missing, only a scan can tell."""
+    """What may have changed since the last report. `lost`: events are missing, so the caller must scan."""
 
     seen: Mapping[RepoPath, float]  # when each path was first reported, in seconds since 1970
     head: bool
@@ -64,7 +65,7 @@ class FileWatch:
         on_head: Callable[[], None] = lambda: None,
         polling: bool = False,
     ) -> None:
-        """`wake`: called after a change. `on_head`: called after one that may have moved HEAD.
+        """`wake`: called after a change. `on_head`: called after a change that may have moved HEAD.
 
         Both are called in a thread of the watch. `polling`: watch nothing, so that the caller scans.
         """
@@ -81,7 +82,7 @@ class FileWatch:
         self.problem: str | None = None
 
     def start(self) -> None:
-        """Start watching. If that fails (inotify limits), it is noted as a problem and not raised."""
+        """Start watching. If that fails (inotify limits), `problem` says why, and no error is raised."""
         if self._polling:
             return
         try:
@@ -99,11 +100,11 @@ class FileWatch:
 
     @property
     def needs_scan(self) -> bool:
-        """Whether something is not watched, so that only scanning finds what changed."""
+        """True if not everything is watched, so that only a scan finds all changes."""
         return self._observer is None or self.problem is not None
 
     def take(self) -> WatchedChanges:
-        """Everything reported since the last call."""
+        """Return all changes reported since the last call."""
         with self._lock:
             scan = self.needs_scan
             changes = WatchedChanges(self._paths, self._head or scan, self._lost or scan)
@@ -114,7 +115,8 @@ class FileWatch:
     def flush_barrier(self, then: Callable[[], None]) -> bool:
         """Call `then`, in another thread, once every change made up to now has been reported.
 
-        False if that cannot be known: the watch is incomplete, or does not keep the order of changes.
+        Returns False, and does not call `then`, if this cannot be known: the watch is incomplete, or does not
+        keep the order of changes.
         """
         return not self.needs_scan and self._barriers.raise_one(then)
 
@@ -137,7 +139,7 @@ class FileWatch:
             elif path.startswith(self._root + "/"):
                 self._note(path[len(self._root) + 1 :])
             elif path != self._git_dir:
-                # The root itself, or spelled otherwise (case, accents, a link): only a scan can tell.
+                # The root itself, or a path that spells the root differently (case, accents, a link).
                 self._note_loss()
 
     def _note(self, path: str) -> None:
@@ -180,10 +182,10 @@ class FileWatch:
 
 
 class _Barriers:
-    """Files created only to be reported: once one is, everything before it has been reported.
+    """Files created only to be reported. When a barrier is reported, all earlier changes have been reported.
 
-    inotify keeps the order of events across all directories watched through one queue, and so do the emitter
-    and its observer. Nothing is written into the work tree.
+    This holds because inotify keeps the order of events across all directories watched through one queue, and
+    so do the emitter and its observer. The files are not in the work tree.
     """
 
     def __init__(self, directory: str) -> None:

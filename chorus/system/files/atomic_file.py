@@ -26,9 +26,9 @@ def replace_file(
 ) -> None:
     """Write `data` to a temporary file next to `path`, then rename it over `path`.
 
-    `mode`: permission bits; by default those of the file replaced, or of any new file. `durable`: wait until
-    the bytes are on the disk before the rename. `check`: called just before the rename; if it raises, `path`
-    keeps its content.
+    `mode`: permission bits; by default those of the replaced file or, for a new file, those the umask allows.
+    `durable`: wait until the bytes are on the disk before the rename. `check`: called just before the rename;
+    if it raises, `path` keeps its content.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{next(_serial)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC

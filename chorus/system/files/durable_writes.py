@@ -1,8 +1,8 @@
 """Write objects to the disk before the ref that reaches them, with one wait per ref.
 
-The system starts writing each file to the disk at once, and all are waited for before a ref moves:
-after a power loss no ref points to a missing object. Costs nothing on a file system in memory, and can be
-switched off with the git setting `chorus.durable`.
+The system starts writing each file to the disk at once. Before a ref moves, Chorus waits for all of them, so
+that after a power loss no ref points to a missing object. There is no wait on a file system in memory, or if
+the git setting `chorus.durable` is false.
 """
 
 import os

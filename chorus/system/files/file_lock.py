@@ -15,7 +15,7 @@ from chorus.errors import ChorusError, ExitCode
 from chorus.system.files.private_files import FILE_MODE, is_private, make_private
 
 OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-# Errors of a file system without locks. The two "not supported" are one number on Linux, and two on macOS.
+# Errors of a file system without locks. EOPNOTSUPP and ENOTSUP are one number on Linux, but two on macOS.
 UNKNOWN_CALL = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL)
 # Errors of a file that is another user's, or a symbolic link.
 NOT_OURS = (errno.EACCES, errno.EPERM, errno.ELOOP)
@@ -68,7 +68,7 @@ class FileLock:
 
 @contextmanager
 def try_lock(path: Path) -> Iterator[bool]:
-    """Hold the lock on `path` within the block. Gives False, without waiting, if another process holds it."""
+    """Hold the lock on `path` in the block. Yields False, without waiting, if another process holds it."""
     make_private(path.parent)
     lock = FileLock(path)
     try:
@@ -78,7 +78,7 @@ def try_lock(path: Path) -> Iterator[bool]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether another process holds the lock on `path`. Takes a shared lock for an instant."""
+    """True if another process holds the lock on `path`. This takes a shared lock for an instant."""
     try:
         with path.open("rb") as file, _refusing_without_locks(path):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -90,7 +90,7 @@ def is_locked(path: Path) -> bool:
 
 
 def require_locks(directory: Path) -> None:
-    """Raise `NoLocks` if the file system of this directory has none. Takes no lock that others look at."""
+    """Raise `NoLocks` if the file system of this directory has no locks. Tries it with a new file."""
     path = directory / f"{os.getpid()}.locks"
     lock = FileLock(path)
     try:
@@ -111,7 +111,7 @@ def _refusing_without_locks(path: Path) -> Iterator[None]:
 
 
 def _open_own(path: Path) -> int:
-    """Open the lock file. One that another user made or could open is replaced: they may hold it."""
+    """Open the lock file. If another user created it or could open it, replace it: that user may hold it."""
     try:
         descriptor = os.open(path, OPEN, FILE_MODE)
     except OSError as error:
@@ -132,5 +132,5 @@ def _is_own(descriptor: int, path: Path) -> bool:
     if is_private(state):
         return True
     os.fchmod(descriptor, FILE_MODE)
-    # On a file system without modes nothing has changed, and replacing the file would prove nothing.
+    # On a file system without modes, the mode has not changed, and replacing the file would not help.
     return not is_private(os.fstat(descriptor))

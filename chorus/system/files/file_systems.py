@@ -5,10 +5,10 @@ from pathlib import Path
 from chorus.system.files.durable_writes import file_system_types
 from chorus.system.this_system import IS_LINUX
 
-# Whether git turns the names it reads from the disk into NFC, as its build for macOS does.
+# True if git converts the names that it reads from the disk to NFC, as its build for macOS does.
 COMPOSES_NAMES = not IS_LINUX
 
-# Other machines, or the host of a virtual machine, write here too, and no event says so.
+# File systems to which other machines, or the host of a virtual machine, can write without an event here.
 REMOTE_FILE_SYSTEMS = {
     "9p", "afpfs", "afs", "ceph", "cifs", "drvfs", "fakeowner", "fuse.grpcfuse", "fuse.rclone", "fuse.sshfs",
     "fuse.vmhgfs-fuse", "macfuse", "nfs", "nfs4", "osxfuse", "prl_fs", "smb2", "smb3", "smbfs", "vboxsf",
@@ -17,5 +17,5 @@ REMOTE_FILE_SYSTEMS = {
 
 
 def is_remote(directory: Path) -> bool:
-    """Whether other machines may write to the file system without an event here."""
+    """True if other machines may write to the directory's file system without an event on this machine."""
     return bool(file_system_types(directory) & REMOTE_FILE_SYSTEMS)

@@ -1,9 +1,9 @@
 """Find a work tree and its git directories by looking at files, without starting git.
 
 For commands that must answer within milliseconds, and for paths that may be in no repository.
-`store/git_paths.py` asks git itself, which alone knows whether it would work there (bare repositories,
-unknown extensions, `safe.directory`). Paths are strings here: short commands import this module, and
-importing pathlib takes a third of the time Python itself needs to start.
+`store/git_paths.py` asks git instead, because only git knows whether it accepts the repository (a bare
+repository, an unknown extension, `safe.directory`). Paths are strings here, because short commands import
+this module, and importing pathlib takes a third of the time Python itself needs to start.
 """
 
 import os
@@ -13,7 +13,7 @@ AnyPath = str | os.PathLike[str]
 
 
 def find_work_tree(start: AnyPath) -> str | None:
-    """The nearest directory at or above `start` that holds `.git`."""
+    """The nearest directory at or above `start` that contains `.git`; None if there is none."""
     directory = realpath(start)
     while not _holds_git(directory):
         directory, below = os.path.split(directory)
@@ -23,7 +23,7 @@ def find_work_tree(start: AnyPath) -> str | None:
 
 
 def read_git_dir(work_tree: AnyPath) -> str:
-    """The git directory of a work tree: `.git` itself, or where that file points (linked work trees)."""
+    """The git directory of a work tree: `.git`, or the directory that a `.git` file names (if linked)."""
     git = join(work_tree, ".git")
     if not isfile(git):
         return git
@@ -57,7 +57,7 @@ def label_of(directory: AnyPath) -> str | None:
 
 
 def list_work_trees(common_dir: AnyPath) -> dict[str, str]:
-    """The work trees of a repository that exist and have a history, by name, the main one first."""
+    """The work trees of a repository that exist and were recorded by Chorus, by name, the main one first."""
     found: dict[str, str] = {}
     common = os.fspath(common_dir)
     main = os.path.dirname(common)
@@ -76,7 +76,7 @@ def list_work_trees(common_dir: AnyPath) -> dict[str, str]:
 
 
 def _holds_git(directory: str) -> bool:
-    """Whether `directory` holds `.git`. Raises OSError if that cannot be read."""
+    """True if `directory` contains `.git`. Raises OSError if this cannot be checked."""
     try:
         os.stat(join(directory, ".git"))
     except (FileNotFoundError, NotADirectoryError):

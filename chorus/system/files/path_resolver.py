@@ -1,8 +1,9 @@
-"""Resolve the paths that another process names, even if they mean something else in this process.
+"""Resolve the paths that another process names, relative to the working directory of that process.
 
-Links are followed as they are now. A link in `/proc` (`/proc/self/cwd`, `/dev/stdin`) means something else in
-every process, so a path through one has no answer. The work tree may also be found under a second path that
-no link shows (a bind mount, `/System/Volumes/Data` on macOS): such a path is given as below the work tree.
+Symbolic links are followed as they are now. A link in `/proc` (`/proc/self/cwd`, `/dev/stdin`) means
+something else in every process, so a path through such a link is not resolved. The work tree may also have a
+second path without any link (a bind mount, `/System/Volumes/Data` on macOS). A path below the second path is
+returned as a path below the work tree.
 """
 
 import errno
@@ -11,28 +12,28 @@ import posixpath
 import re
 from pathlib import Path
 
-# No system opens a path that is longer, but a program may shorten it first.
+# Longer paths are not resolved. Systems open only shorter ones, but a program may shorten a path first.
 _MAX_LENGTH = 10_000
-# As on Linux. What needs more links cannot be opened.
+# As on Linux, where a path through more links cannot be opened.
 _MAX_LINKS = 40
-# Directories of macOS in which a name does not show which file it is: they hold files by number, for example.
+# Directories of macOS in which a path does not show which file it means. `/.vol` names files by number.
 _OPAQUE = ("/.vol/", "/.nofollow/", "/.resolve/")
 
-# As a disk of Windows gives them to names that are longer than eight characters, or begin with a dot.
+# A disk of Windows has a second, short name for each name of more than eight characters or with a first dot.
 _SHORT_NAME = re.compile(r"~[0-9]")
 
 
 class PathResolver:
-    """Resolves paths. Results of disk lookups are kept, so create a new one for each question."""
+    """Resolves paths. It caches what it finds on the disk, so create a new resolver for each question."""
 
     def __init__(self, working: str, root: str) -> None:
         self._working = working
         self._root = root
-        self._targets: dict[str, str | None] = {}  # of links; None for what is none
+        self._targets: dict[str, str | None] = {}  # by path; None if the path is not a link
         self._is_root_by_path: dict[str, bool] = {}
 
     def resolve(self, path: str) -> str | None:
-        """The absolute path without links, as for a process in the working directory; None if unknown."""
+        """The absolute path, without links, that `path` means in the working directory; None if unknown."""
         if len(path) > _MAX_LENGTH:
             return None
         try:
@@ -67,7 +68,7 @@ class PathResolver:
         return at
 
     def _is_short_name(self, path: str, name: str) -> bool:
-        """Whether the name is a second one that its directory does not list, as `GIT~1` for `.git`."""
+        """True for a short name, as `GIT~1` for `.git`: it exists, but its directory does not list it."""
         if _SHORT_NAME.search(name) is None or not os.path.lexists(path):
             return False
         return name not in os.listdir(posixpath.dirname(path))  # noqa: PTH208  only the names
@@ -83,7 +84,7 @@ class PathResolver:
         return self._targets[path]
 
     def _path_in_root(self, path: str) -> str | None:
-        """The path as one below the root's own name; None if it does not lead through the root."""
+        """The path spelled as one below `root`; None if neither it nor a directory above it is the root."""
         if f"{path}/".startswith(f"{self._root.rstrip('/')}/"):
             return path
         above, below = path, ""

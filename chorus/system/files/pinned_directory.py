@@ -1,4 +1,4 @@
-"""A directory pinned by inode, so that another one created at its path later is not taken for it.
+"""A directory pinned by inode, so that it is not confused with another one created at its path later.
 
 The directory is kept open, so its inode number is not reused.
 """
@@ -21,7 +21,7 @@ class PinnedDirectory:
         self._descriptor = os.open(path, os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY))
 
     def is_there(self) -> bool:
-        """Whether it still is at its path: not removed, moved or unreachable."""
+        """True if the directory still is at its path: it was not removed or moved, and can be reached."""
         try:
             return os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))  # noqa: PTH116  as above
         except OSError:

@@ -30,7 +30,10 @@ class NotADirectory(ChorusError, NotADirectoryError):
 
 
 def make_private(directory: Path) -> None:
-    """Create a private directory, and missing ones above it. An existing one is made private."""
+    """Create a private directory, and missing directories above it.
+
+    If the directory exists and others can use it, make it private with everything in it.
+    """
     try:
         directory.mkdir(mode=DIRECTORY_MODE)
     except FileNotFoundError:
@@ -55,7 +58,7 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def is_private(state: os.stat_result) -> bool:
-    """Whether no other user may open it."""
+    """True if no other user may open the file or directory."""
     return not state.st_mode & OTHERS
 
 
@@ -67,7 +70,7 @@ def _correct(directory: Path) -> None:
         raise NotOwned(f"{directory} belongs to another user (uid {state.st_uid})")
     if is_private(state):
         return
-    # Not every file system has modes: there it stays as it is, and `chorus doctor` says so.
+    # On a file system without modes, the directory stays open to others, and `chorus doctor` says so.
     with suppress(PermissionError):
         directory.chmod(stat.S_IMODE(state.st_mode) & ~OTHERS)
         for folder, names, files in os.walk(directory):
@@ -83,7 +86,7 @@ def _take_from_others(path: Path) -> None:
 
 
 def _creates_as(directory: Path, uid: int) -> bool:
-    """Whether files created here belong to `uid`: a mounted file system may give all to one user."""
+    """True if new files in the directory belong to `uid`: a mount may give all files to one user."""
     probe = directory / f"owner.{os.getpid()}.tmp"
     try:
         descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)

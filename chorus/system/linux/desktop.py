@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Mapping
 
-# What a desktop session has; without one, notify-send waits for a server that never comes.
+# Variables of a desktop session. Without a session, notify-send waits for a server that never comes.
 SESSION_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS")
 
 
@@ -13,7 +13,7 @@ def desktop_command(title: str, text: str, environment: Mapping[str, str]) -> li
         return None
     if (program := shutil.which("notify-send", path=environment.get("PATH"))) is None:
         return None
-    # The text may hold markup for the desktop; the title never does.
+    # The desktop reads markup in the text, but not in the title.
     return [program, "--app-name=Chorus", "--", title, escape_markup(text)]
 
 

@@ -15,7 +15,7 @@ READ_BYTES = 1 << 16
 
 
 def open_directory_watch() -> "DirectoryQueue | None":
-    """A watch of directories; None if the user has no inotify queue left."""
+    """Create a watch of directories. None if the user has reached the limit of inotify queues."""
     try:
         return DirectoryQueue()
     except OSError as error:
@@ -24,7 +24,7 @@ def open_directory_watch() -> "DirectoryQueue | None":
 
 
 class DirectoryQueue:
-    """See `DirectoryWatch` in `chorus/system/file_watch/directory_watch.py`."""
+    """A `DirectoryWatch` (see `chorus/system/file_watch/directory_watch.py`) with an inotify queue."""
 
     def __init__(self) -> None:
         self._queue = call_libc(LIBC.inotify_init1, os.O_CLOEXEC | os.O_NONBLOCK)

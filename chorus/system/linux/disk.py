@@ -31,9 +31,9 @@ def finish_writing(descriptors: Sequence[int]) -> None:
 
 
 def find_journal(directory: Path) -> int | None:
-    """The device of this directory, if it has one journal for all files, in order.
+    """The device of this directory, if it has one journal that keeps the order of changes to all files.
 
-    There, a wait for the newest file is a wait for all. None if that is not certain.
+    On such a device, to wait for the newest file is to wait for all files. None if this is not certain.
     """
     types = file_system_types(directory)
     device = directory.stat().st_dev
@@ -43,7 +43,7 @@ def find_journal(directory: Path) -> int | None:
 
 
 def is_in_memory(directory: Path) -> bool:
-    """Whether a power loss loses the whole file system, objects and refs alike."""
+    """True if the file system is in memory: a power loss loses all of it, objects and refs alike."""
     return bool(file_system_types(directory) & MEMORY_FILE_SYSTEMS)
 
 
@@ -65,8 +65,8 @@ def _ext4_has_journal(device: int) -> bool:
 
 
 def _sync_range(descriptor: int, flags: int) -> None:
-    # Some C libraries, file systems and emulated kernels do not have it: fall back to fsync. Any other error
-    # is a failed write, which is reported only once.
+    # Some C libraries, file systems and emulated kernels lack this call: fall back to fsync. Any other error
+    # means that a write failed. The system reports it only once.
     code = _load_sync_file_range()(descriptor, flags)
     if code in UNKNOWN_CALL:
         os.fsync(descriptor)

@@ -60,10 +60,11 @@ GIT = b".git"
 
 
 class InotifyEmitter(EventEmitter):
-    """Watches the tree of its watch, except `.git` directories, and the directories in `flat` by themselves.
+    """Watches one directory tree, except `.git` directories, and the directories in `flat`.
 
-    A directory that appears is reported once it is watched, so a caller that then reads it misses nothing. A
-    rename is reported as one path that disappeared and one that appeared, at once.
+    A directory in `flat` is watched without its subdirectories. A directory that appears is reported only
+    after it is watched, so a caller that then reads it misses nothing. A rename is reported at once, as one
+    path that disappeared and one that appeared.
     """
 
     def __init__(
@@ -155,7 +156,7 @@ class InotifyEmitter(EventEmitter):
             self.queue_event(DirCreatedEvent(os.fsdecode(path)))
 
     def _add_tree(self, top: bytes, *, again: bool = False) -> None:
-        """Watch a directory and those below it. `again`: also look into those that are already watched."""
+        """Watch a directory and all below it. `again`: look for new ones below watched directories too."""
         found = [top]
         while found:
             directory = found.pop()
@@ -165,7 +166,7 @@ class InotifyEmitter(EventEmitter):
                 found += _list_directories(directory)
 
     def _add(self, directory: bytes) -> bool:
-        """Watch one directory; False if it was watched before, or cannot be."""
+        """Watch one directory. Return False if it was watched before, or cannot be watched."""
         try:
             descriptor = self._add_watch(directory)
         except OSError as error:

@@ -30,7 +30,7 @@ def read_process(pid: int) -> Process | None:
 
 
 def read_start(pid: int) -> str | None:
-    """When the process with this id started; None if there is none. As in `Process`, but quicker."""
+    """`Process.started` of the process with this id, faster than `read_process`; None if there is none."""
     try:
         stat = _read(pid, "stat")
     except (FileNotFoundError, ProcessLookupError):
@@ -40,16 +40,18 @@ def read_start(pid: int) -> str | None:
 
 
 def start_time(pid: int, started: str) -> float | None:
-    """When the process began, in seconds since 1970; None if unknown. `started`: as `read_start` gives it."""
+    """When the process started, in seconds since 1970; None if unknown. `started`: from `read_start`."""
     if not started.isdecimal():
         return None
-    # Finer than /proc/uptime, so that what the process wrote at once is never older than the process.
+    # This clock is finer than /proc/uptime. With a coarser clock, a file that the process wrote right after
+    # its start could seem older than the process.
     since_boot = time.clock_gettime(time.CLOCK_BOOTTIME)
     now = time.time()
     start = now - since_boot + int(started) / TICKS_PER_SECOND
     if start < now + 1:
         return start
-    # In some containers the machine counts from another moment than its processes do.
+    # The result is in the future: in some containers, the clock and the process's start count from different
+    # moments.
     try:
         return Path(f"/proc/{pid}").stat().st_mtime
     except OSError:
@@ -57,7 +59,7 @@ def start_time(pid: int, started: str) -> float | None:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether the process is stopped by a signal, or is gone."""
+    """True if the process is stopped by a signal, or has ended."""
     try:
         stat = _read(pid, "stat")
     except (FileNotFoundError, ProcessLookupError):
@@ -77,7 +79,7 @@ def list_group(group: int) -> list[int]:
 
 
 def open_process(pid: int) -> int | None:
-    """A descriptor that is readable once the process has ended; None if there is none."""
+    """A descriptor that is readable once the process has ended. None if the process cannot be opened."""
     try:
         return os.pidfd_open(pid)
     except OSError:
@@ -85,9 +87,9 @@ def open_process(pid: int) -> int | None:
 
 
 def read_idle_shell(pid: int) -> tuple[str, int] | None:
-    """The name and foreground group of a pane's first process; None if it has children.
+    """The name and foreground group of a pane's first process; None if it has children, or if unknown.
 
-    While the result is unchanged, nothing new has started in that terminal.
+    As long as the result stays the same, nothing new has started in that terminal.
     """
     try:
         if _read(pid, f"task/{pid}/children"):
@@ -110,7 +112,7 @@ def read_environment(pid: int) -> dict[str, str]:
 
 
 def _read(pid: int, name: str) -> bytes:
-    # Without a file object, which costs as much again: this is done with every report.
+    # A file object would double the time, and this runs with every report.
     file = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     try:
         read = os.read(file, READ_BYTES)

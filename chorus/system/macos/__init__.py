@@ -1,4 +1,4 @@
-"""What macOS has instead of /proc, inotify and sync_file_range. Nothing here is read from /proc.
+"""Code for macOS, which has no /proc, inotify and sync_file_range. It offers the functions of `linux/`.
 
-Also used on the BSDs. Where a call fails because a system lacks it, the answer is that nothing is known.
+These modules are also used on the BSDs. If a system lacks a call, the function reports that nothing is known.
 """

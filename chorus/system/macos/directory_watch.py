@@ -1,4 +1,4 @@
-"""Directories are not watched here: the caller polls."""
+"""There is no directory watch on macOS: the caller polls."""
 
 
 def open_directory_watch() -> None:

@@ -1,8 +1,8 @@
 """Writing files to the disk. On macOS `fsync` stops at the drive's cache, so two other calls are used.
 
-A barrier (F_BARRIERFSYNC) keeps everything written before it ahead of what comes after it, which is all
-that objects need before their ref. A full sync (F_FULLFSYNC) empties the cache. git's default for macOS
-stops at the drive's cache.
+A barrier (F_BARRIERFSYNC) makes everything written before it reach the disk before anything written later.
+That is enough for objects, which must only be there before their ref. A full sync (F_FULLFSYNC) empties the
+drive's cache. git's default for macOS stops at the drive's cache.
 """
 
 import fcntl
@@ -19,12 +19,12 @@ def sync_file(descriptor: int) -> None:
     """Wait until a file is on the disk."""
     try:
         fcntl.fcntl(descriptor, F_FULLFSYNC)
-    except OSError:  # the file system has no such call; a failed write is reported by fsync too
+    except OSError:  # the file system has no such call; if a write failed, fsync reports it too
         os.fsync(descriptor)
 
 
 def start_writing(descriptor: int) -> None:
-    """Write the bytes of a file as far as the drive's cache."""
+    """Write the bytes of a file to the drive's cache."""
     os.fsync(descriptor)
 
 
@@ -39,13 +39,13 @@ def finish_writing(descriptors: Sequence[int]) -> None:
 
 
 def find_journal(directory: Path) -> int | None:
-    """Return None: it is never certain here that a wait for the newest file is a wait for all."""
+    """Return None: on macOS it is never certain that to wait for the newest file is to wait for all files."""
     del directory
     return None
 
 
 def is_in_memory(directory: Path) -> bool:
-    """Whether a power loss loses the whole file system. A RAM disk looks like any other disk here."""
+    """Return False: on macOS, a RAM disk cannot be distinguished from other disks."""
     del directory
     return False
 

@@ -1,7 +1,7 @@
 """Start watching a work tree with FSEvents, or with kqueue where watchdog has no FSEvents.
 
-Both report late, merge what happened to a file, and keep no order between files. So there is no barrier: what
-changed within a call is found by a scan, and events only wake the watcher.
+Both report late, merge several changes of a file into one event, and do not keep the order between files. So
+there are no barriers: a scan finds what changed during a call, and events only wake the watcher.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ KEEPS_ORDER = False
 # From <CoreServices/FSEvents.h>: something below this directory changed; events were dropped, by this process
 # or by the kernel; event ids began again. watchdog does not report these.
 MUST_SCAN = 0x1 | 0x2 | 0x4 | 0x8
-# Everything but "something in this directory changed": the entry has an event of its own.
+# All but DirModifiedEvent ("something in this directory changed"): the changed entry has an event of its own.
 EVENTS: list[type[FileSystemEvent]] = [
     DirAttribEvent,
     DirCreatedEvent,

@@ -12,7 +12,7 @@ PROCESS_ID = struct.Struct("=i")
 
 
 def read_peer(connection: socket.socket) -> tuple[int | None, int | None]:
-    """The process id and the user id at the other end; None for one that the system does not report."""
+    """The process id and the user id at the other end. Each is None if the system does not report it."""
     pid = _read(connection, LOCAL_PEERPID, PROCESS_ID)
     credentials = _read(connection, LOCAL_PEERCRED, CREDENTIALS)
     return pid[0] if pid else None, credentials[1] if credentials else None

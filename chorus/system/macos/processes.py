@@ -1,4 +1,4 @@
-"""Processes as psutil shows them, and `ps` for the one thing it does not: a terminal's foreground group."""
+"""Processes as psutil shows them, and a terminal's foreground group, which only `ps` shows."""
 
 import os
 import subprocess
@@ -9,7 +9,8 @@ import psutil
 
 from chorus.system.processes.process import Process
 
-# psutil moves every start by as much as the system clock was set since it was loaded.
+# When the system clock is set, psutil moves all start times by the same amount. This process's own start time
+# shows the amount.
 _OWN_START = psutil.Process().create_time()
 
 
@@ -29,12 +30,12 @@ def read_process(pid: int) -> Process | None:
 
 
 def read_start(pid: int) -> str | None:
-    """When the process with this id started; None if there is none. As in `Process`, but quicker."""
+    """`Process.started` of the process with this id, faster than `read_process`; None if there is none."""
     try:
         with _translate_errors():
             process = psutil.Process(pid)
             ended = process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-            # From the id and the kernel's start time: it never changes, while `create_time` moves with the
+            # The hash of the id and the kernel's start time never changes, while `create_time` moves with the
             # clock.
             return None if ended else f"h{hash(process) % 2**64:016x}"
     except ProcessLookupError:
@@ -42,7 +43,7 @@ def read_start(pid: int) -> str | None:
 
 
 def start_time(pid: int, started: str) -> float | None:
-    """When the process began, in seconds since 1970; None if unknown. `started`: as `read_start` gives it."""
+    """When the process started, in seconds since 1970; None if unknown. `started`: from `read_start`."""
     if read_start(pid) != started:
         return None
     try:
@@ -53,7 +54,7 @@ def start_time(pid: int, started: str) -> float | None:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether the process is stopped by a signal, or is gone."""
+    """True if the process is stopped by a signal, or has ended."""
     try:
         with _translate_errors():
             return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
@@ -72,13 +73,13 @@ def list_group(group: int) -> list[int]:
 
 
 def open_process(pid: int) -> int | None:
-    """Return None: there is no descriptor here that becomes readable when a process ends."""
+    """Return None: macOS has no descriptor that becomes readable when a process ends."""
     del pid
     return None
 
 
 def read_idle_shell(pid: int) -> tuple[str, int] | None:
-    """Return None: whether a pane's first process runs another program is not known here."""
+    """Return None: on macOS it is not known whether a pane's first process has children."""
     del pid
     return None
 

@@ -16,7 +16,7 @@ def short_path(path: str | os.PathLike[str]) -> Iterator[str]:
     import tempfile  # noqa: PLC0415  takes some ms, and few paths are that long
 
     parent, name = os.path.split(os.path.abspath(path))
-    # Not below TMPDIR, which may be long too. The new directory is its owner's alone.
+    # Not below TMPDIR, which may be long too. Only this user can use the new directory.
     with tempfile.TemporaryDirectory(prefix="chorus-", dir="/tmp") as directory:
         link = os.path.join(directory, "d")
         os.symlink(parent, link)

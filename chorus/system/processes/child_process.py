@@ -1,9 +1,9 @@
-"""A child process that ends with this process, even if this one is killed.
+"""A child process that ends when this process ends, even if this process is killed.
 
-Closing the input of a tmux control client does not always end it: tmux keeps the client as long as output
-waits for it, which is forever once the reader is gone, and stops the pane if no other client is attached. So
-a second shell process waits on a pipe that only this process holds open, and kills the program when the
-pipe closes.
+Closing the input of a tmux control client does not always end the client. tmux keeps the client until all
+output is read, and that never happens once the reader is gone. tmux even stops the pane if no other client is
+attached. So the program is started by a shell, which waits on a pipe that only this process holds open. When
+the pipe closes, the shell kills the program.
 """
 
 import contextlib
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-# The pipe comes as standard error, the one descriptor left. The shell does not wait for the program before it
-# kills it, so the process id cannot have been reused.
+# The shell gets the pipe as standard error, because standard input and output are for the program. The shell
+# kills the program before it waits for it, so the program's process id cannot have been reused.
 _SHELL = 'exec 3<&0 0<&2 2>/dev/null; "$@" <&3 3<&- & exec 3<&- >&-; read -r _; kill -KILL $!; wait'
 
 

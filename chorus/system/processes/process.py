@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process, identified by id and start: ids are reused."""
+    """A process. Only `pid` and `started` together identify it, because process ids are reused."""
 
     pid: int
     started: str  # only to compare: clock ticks since boot (Linux), or a hash

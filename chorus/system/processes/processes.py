@@ -54,10 +54,10 @@ def read_foreground(pane_pid: int) -> list[Process]:
 
 
 def is_in_foreground(process: Process, pane_pid: int) -> bool:
-    """Whether this process is running and gets the keys typed into the pane.
+    """True if this process is running and gets the keys typed into the pane.
 
-    A client stopped by Ctrl-Z has a shell in front of it. One stopped by a signal draws nothing, so its
-    screen may be out of date.
+    False for a stopped process. After Ctrl-Z, the shell gets the keys. A process stopped by another signal
+    draws nothing, so its screen may be out of date.
     """
     now, pane = read_process(process.pid), read_process(pane_pid)
     if now is None or pane is None or now.started != process.started:

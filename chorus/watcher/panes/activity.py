@@ -1,8 +1,8 @@
 """Find out which watched panes have printed something, through a control connection to tmux.
 
-One connection per tmux session that holds a watched pane; it costs nothing while nothing is printed. The
-same connection is the cheap way to read a screen. A broken one is dropped and opened again when the pane is
-next followed.
+There is one connection for each tmux session that holds a watched pane. It costs nothing while no pane
+prints, and it is also the cheapest way to read a screen. A broken connection is dropped, and opened again
+when a pane of that tmux session is next followed.
 """
 
 import asyncio
@@ -19,7 +19,8 @@ from chorus.watcher.panes.watched_panes import WatchedPane
 
 log = logging.getLogger("chorus.watcher")
 
-# A dialog is drawn in several steps; this is below what a user notices.
+# How long to wait after the first output before panes are reported: a dialog is drawn in several steps. Too
+# short for a user to notice.
 DEBOUNCE_SECONDS = 0.03
 
 Key = tuple[Address, str]
@@ -33,7 +34,7 @@ class PaneActivity:
         self._scheduled = False
 
     def follow(self, pane: WatchedPane) -> None:
-        """Report this pane from now on when it prints."""
+        """From now on, report this pane when it prints."""
         if pane.state is None:
             return
         key = (pane.address, pane.state.session)
@@ -48,7 +49,7 @@ class PaneActivity:
         asyncio.get_running_loop().add_reader(connection.fileno(), self._readable, key)
 
     def is_following(self, pane: WatchedPane) -> bool:
-        """Whether this pane is reported when it prints."""
+        """Return whether this pane is reported when it prints."""
         return pane.state is not None and (pane.address, pane.state.session) in self._connections
 
     def tmux(self, pane: WatchedPane) -> Tmux:

@@ -1,10 +1,12 @@
 """Capture files as a source: text files into which another program writes what a headless client prints.
 
-The log of `script` or `screen -L`, a pane's pipe into a file, or a dump of a multiplexer that is written
-again and again. The text may be wrapped, at any width. A file is followed until it is removed, or until the
-user stops the watcher. Its sessions end with the file, at the line that `script` writes when it exits, or
-with their client, if that runs here and can be found through the user's configuration. Otherwise nothing
-shows whether the client has ended: `status` shows when it last printed something.
+Examples are the log of `script` or `screen -L`, a file into which a pane is piped, and a dump that a terminal
+multiplexer writes again and again. The text may be wrapped, at any width. A file is followed until it is
+removed, or until the user stops the watcher.
+
+The sessions in a file end when the file is removed, or when `script` writes its last line. A session also
+ends with its client, if the client runs on this machine and can be found through the user's configuration.
+Otherwise nothing shows whether the client has ended: `status` shows when it last printed something.
 """
 
 import asyncio
@@ -38,9 +40,9 @@ log = logging.getLogger("chorus.watcher")
 READ_SECONDS = 0.2
 # A long file takes long to read: at most this part of the time is spent on it.
 MAX_LOAD = 0.1
-# What is before the end of a longer file was read when it was written.
+# How much is read from the end of a file. What is before that was read when it was written.
 MAX_READ_BYTES = 16 * 2**20
-# The last line of a file that `script` has closed.
+# Begins the last line of a file that `script` has closed.
 SCRIPT_END = b"Script done on "
 
 
@@ -56,7 +58,7 @@ class CaptureFile:
     widths: Sequence[int]
     events: int = 0
     sessions: set[SessionId] = field(default_factory=set)
-    clients: dict[SessionId, str] = field(default_factory=dict)  # those that were found, by session
+    clients: dict[SessionId, str] = field(default_factory=dict)  # the clients that were found, by session
     capture: RepeatedCapture = field(init=False)
     names_directory: bool = False
     question: CaptureChannel | None = None  # a request in plain text, which the next event ends
@@ -106,11 +108,11 @@ class CaptureFiles:
     transcripts: TranscriptSource
     requests: PermissionRequests
     start: Start
-    file: Path  # the captures on disk, for a restarted watcher
+    file: Path  # where the list of followed files is saved, for a restarted watcher
     all: dict[Path, CaptureFile] = field(default_factory=dict)
 
     async def restore(self) -> None:
-        """Follow the files of a watcher that was killed."""
+        """Follow the files that a killed watcher followed."""
         saved: list[_SavedCapture] = []
         with suppress(OSError, ValueError):
             saved = json.loads(self.file.read_bytes())
@@ -129,7 +131,10 @@ class CaptureFiles:
     async def follow(
         self, path: Path, cwd: str, widths: Sequence[int], since: float | None = None
     ) -> CaptureFile:
-        """Follow a file. Its current content is history, unless it was followed before."""
+        """Follow a file. Its current content is history, unless an earlier watcher began to follow it.
+
+        `since`: when that watcher began.
+        """
         if (known := self.all.get(path)) is not None:
             return known
         _check(path)
@@ -161,7 +166,7 @@ class CaptureFiles:
         while self.all.get(followed.path) is followed:
             began = time.monotonic()
             ended = followed.ended_sessions()
-            # What a client printed last is written a moment after its end.
+            # A client's last output is written a moment after its end: its session ends after that is read.
             if not await self._read(followed):
                 await self._end(ended)
             await asyncio.sleep(max(READ_SECONDS, (time.monotonic() - began) / MAX_LOAD))
@@ -215,7 +220,7 @@ class CaptureFiles:
 
 
 def _check(path: Path) -> None:
-    """Raise unless it is a text file that can be read."""
+    """Raise an error unless the path is a regular file that can be read."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise NotACapture(f"{path} is not a regular file")

@@ -1,4 +1,4 @@
-"""Headless sessions that Chorus started: their input, and replies to requests that nobody else answers."""
+"""Headless sessions that Chorus started: their input, and the replies to requests that are not prompts."""
 
 import asyncio
 import json
@@ -28,20 +28,21 @@ from chorus.tmux.address import Address
 from chorus.watcher.panes.mcp_servers import error_reply
 from chorus.watcher.panes.stdin_feeder import CUT, END, FEEDER_KEY, exit_file
 
-# A Python program starts the headless session: half a second here, more on a busy machine.
+# A Python program (`stdin_feeder`) starts the client. That takes half a second, more on a busy machine.
 START_TIMEOUT_SECONDS = 20.0
 # The client answers a request at once, except while it starts.
 REPLY_TIMEOUT_SECONDS = 60.0
 # The program in the pane always reads, unless it is stopped (SIGSTOP).
 WRITE_TIMEOUT_SECONDS = 10.0
-# How long an interrupted client has for each step before the next, stronger one.
+# How long an interrupted client has to react to each step, before the next, stronger step.
 INTERRUPT_SECONDS = 5.0
-# What a client printed before it ended may still be on its way through the pipe of its pane.
+# How long the last output of a client that has ended may need to come through the pipe of its pane.
 OUTPUT_SECONDS = 1.0
 POLL_SECONDS = 0.02
-# A client reads a message at once when it is idle, but does not always say so.
+# How long an idle client is given to report that it has read a message. It reads a message at once, but does
+# not always report that.
 UNREAD_SECONDS = 5.0
-# `chorus status` shows eight characters of a session's id.
+# How many characters of a session's id are enough to name it. `chorus status` shows eight.
 MIN_ID_LENGTH = 4
 
 
@@ -71,7 +72,7 @@ class HeadlessRun:
     pane: PaneId
     session: SessionId | None = None
     resumed: SessionId | None = None  # the session that it continues or forks
-    sessions: set[SessionId] = field(default_factory=set)  # all that its client named
+    sessions: set[SessionId] = field(default_factory=set)  # all sessions that its client named
     started: bool = (
         False  # something was sent: from then on a pipe without a reader means that the session ended
     )
@@ -80,26 +81,26 @@ class HeadlessRun:
     unread: set[str] = field(default_factory=set)  # messages that the client has not read yet
     servers: frozenset[str] = frozenset()  # the MCP servers registered for it
     ready: bool = False  # the client works: it has answered a request, or begun a turn
-    info: Mapping[str, Any] = field(default_factory=dict)  # its answer to `initialize`
+    info: Mapping[str, Any] = field(default_factory=dict)  # the client's answer to `initialize`
     turns_ended: int = 0
     end: tuple[int | None, str] | None = None  # exit code and output of its client, once it has ended
     reported: bool = False  # its end was published
     replies: dict[str, "asyncio.Future[ControlReplied]"] = field(default_factory=dict)
-    writing: asyncio.Lock = field(default_factory=asyncio.Lock)  # one line at a time, however long
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)  # held while a line is written
     is_cut: bool = False  # the last line may have been written in part
 
     @property
     def is_running(self) -> bool:
-        """Whether its program still runs in the pane."""
+        """True if the program that feeds the client still runs in the pane."""
         return self.end is None and (has_reader(self.pipe) if self.started else self.pipe.exists())
 
     def is_named(self, name: str) -> bool:
-        """Whether this is its name, its pane, or the beginning of its session's id."""
+        """Return whether `name` is the run's name, its pane, or the beginning of its session's id."""
         is_session = self.session is not None and len(name) >= MIN_ID_LENGTH and self.session.startswith(name)
         return is_session or name in (self.name, self.pane)
 
     def read_end(self) -> tuple[int | None, str]:
-        """Return the exit code of the client that ended, and what it wrote to stderr. Remove its files."""
+        """Return the exit code of the ended client and what it wrote to stderr. Remove the run's files."""
         if self.end is None:
             self.end = None, ""
             with suppress(OSError, ValueError, KeyError, TypeError):
@@ -116,7 +117,7 @@ class HeadlessRun:
         return f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
 
     def describe_end(self) -> str:
-        """Return how the client ended and what it printed."""
+        """Return how the client ended and what it wrote to stderr."""
         _, output = self.read_end()
         return f"({self.end_in_words}): {output.strip() or 'it printed nothing'}"
 
@@ -165,12 +166,12 @@ class HeadlessRuns:
         return alive[0]
 
     def in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
-        """Return the run in a pane: the newest, because a new tmux server numbers its panes from %0 again."""
+        """Return the newest run in a pane. A new tmux server numbers its panes from %0 again."""
         here = (server, pane)
         return next((run for run in reversed(self.all.values()) if (run.server, run.pane) == here), None)
 
     def running_in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
-        """Return the run in a pane unless it has ended: then another client is there."""
+        """Return the run in a pane; None if it has ended. Another client may be in the pane by then."""
         run = self.in_pane(server, pane)
         return run if run is not None and run.is_running else None
 
@@ -184,7 +185,7 @@ class HeadlessRuns:
         notice: str | None = None,
         images: Iterable[ImageArgument] = (),
     ) -> str:
-        """Send the user's message, after a notice of Chorus itself if there is one. Return its id."""
+        """Send the user's message, after a notice of Chorus if there is one. Return the message's id."""
         if run.ending:
             raise NoHeadlessRun(f"{run.name} is ending and accepts no more messages")
         blocks: list[dict[str, Any]] = [
@@ -203,7 +204,7 @@ class HeadlessRuns:
         return identity
 
     async def request(self, run: HeadlessRun, subtype: str, **fields: object) -> Mapping[str, Any]:
-        """Send a control request and return the client's answer; RequestRefused with its error."""
+        """Send a control request and return the client's answer. Raises RequestRefused if it is an error."""
         identity = f"chorus-{uuid.uuid4().hex[:12]}"
         reply: asyncio.Future[ControlReplied] = asyncio.get_running_loop().create_future()
         run.replies[identity] = reply
@@ -232,7 +233,7 @@ class HeadlessRuns:
             raise RunEnded(f"the client of {run.name} ended at once {run.describe_end()}")
 
     async def interrupt(self, run: HeadlessRun, limit: float = INTERRUPT_SECONDS) -> str:
-        """Interrupt the running turn: ask, then send SIGINT, then SIGTERM. Return which of them worked."""
+        """Interrupt the turn: send a request, then SIGINT, then SIGTERM. Return which of them worked."""
         before = run.turns_ended
 
         def is_over() -> bool:
@@ -251,9 +252,9 @@ class HeadlessRuns:
         raise RunEnded(f"{run.name} does not react to SIGTERM", hint="Kill its pane.")
 
     async def feed(self, run: HeadlessRun, outcomes: Iterable[Outcome]) -> None:
-        """Take the client's output, and answer those of its requests that nobody else answers."""
+        """Take the outcomes of the client's output, and reply to its requests that are not prompts."""
         for outcome in outcomes:
-            # A client that cannot start may print how its turn ended, without ever beginning one.
+            # The end of a turn is no sign of a ready client: a client that cannot start may print it, too.
             run.ready = run.ready or isinstance(outcome, ControlReplied | SessionDescribed)
             match outcome:
                 case ControlReplied(request) if request in run.replies:
@@ -296,9 +297,9 @@ class HeadlessRuns:
                 return
 
     async def end(self, run: HeadlessRun, is_idle: Callable[[], bool]) -> None:
-        """Close the client's input after its turn: then it exits.
+        """Close the client's input after its turn, so that the client exits.
 
-        Not earlier: once its input is closed, a client gets no answer to its prompts.
+        The input is not closed earlier, because the answers to the client's prompts come through it.
         """
         run.ending = True
         quiet_since = time.monotonic()
@@ -318,9 +319,10 @@ class HeadlessRuns:
         run.closed = True
 
     async def _write_line(self, run: HeadlessRun, line: bytes) -> None:
-        """Write a whole line: only the watcher writes here, one line at a time.
+        """Write a whole line. Only the watcher writes to this pipe, one line at a time.
 
-        A line that was only written in part is cut off before the next one: it was reported as not sent.
+        A line that was written only in part was reported as not sent. So `CUT` is written before the next
+        line, and the reader drops the part.
         """
         async with run.writing:
             with _open_pipe(run.pipe) as descriptor:
@@ -383,7 +385,7 @@ async def _write(descriptor: int, data: bytes, name: str) -> None:
 
 
 async def _wait_writable(descriptor: int, name: str) -> None:
-    """Wait on the event loop, so that a pipe nobody reads blocks no thread and can be cancelled."""
+    """Wait until the pipe can be written. This blocks no thread, and the wait can be cancelled."""
     loop, writable = asyncio.get_running_loop(), asyncio.Event()
     loop.add_writer(descriptor, writable.set)
     try:

@@ -1,8 +1,8 @@
 """The MCP servers that the user registered for a headless session, and the client's messages to them.
 
-Each is a program that speaks JSON-RPC on stdio, started with the first message for it. The client's message
-comes in a control request, and the server's response goes back in the response to that request, inside
-`mcp_response`. A server's own requests go to the client in a control request of ours.
+Each server is a program that speaks JSON-RPC on stdio. It is started with the first message for it. The
+client sends a message in a control request. The server's response goes back in the response to that request,
+inside `mcp_response`. A server's own message goes to the client in a new control request.
 """
 
 import json
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, Any
 
-# A server that is asked to end has this long.
+# How long a server may take to end before it is killed.
 END_TIMEOUT_SECONDS = 2.0
 
 Send = Callable[[dict[str, Any]], None]
@@ -27,7 +27,7 @@ class McpServers:
         self._servers: dict[str, McpServer] = {}
 
     def send(self, request: str, name: str, message: dict[str, Any]) -> None:
-        """Pass a message of the client to a server; every request gets a response."""
+        """Pass a message of the client to a server. Its request always gets a response, even on failure."""
         if name not in self._commands:
             self._send(error_reply(request, f"there is no MCP server {name!r}"))
             return
@@ -54,7 +54,7 @@ class McpServer:
         self._name = name
         self._send = send
         self._pending: dict[str, str] = {}  # id of the message -> id of the control request
-        self._is_over = False  # it answers nothing more
+        self._is_over = False  # the server sends no more responses
         self._process = subprocess.Popen(
             ["/bin/sh", "-c", f"exec {command}"],
             env=environment,
@@ -81,12 +81,12 @@ class McpServer:
         if self._is_over:
             self._refuse_pending()
         elif "id" not in message or "method" not in message:
-            # A notification, or the client's response: nothing comes back.
+            # A notification, or the client's own response: the server does not respond to it.
             del self._pending[key]
             self._send(mcp_reply(request, {"jsonrpc": "2.0", "result": {}}))
 
     def close(self) -> None:
-        """End the server; one that does not react is killed."""
+        """Terminate the server. Kill it if it does not end."""
         self._process.terminate()
         try:
             self._process.wait(END_TIMEOUT_SECONDS)
@@ -94,7 +94,7 @@ class McpServer:
             self._process.kill()
             self._process.wait()
         assert self._process.stdin is not None
-        with suppress(OSError):  # something is left in its buffer
+        with suppress(OSError):  # unwritten text may be left in the buffer
             self._process.stdin.close()
 
     def _read(self, stream: IO[bytes]) -> None:

@@ -1,7 +1,7 @@
-"""The watched panes on disk, for a restarted watcher.
+"""The file in which watched panes are saved for a restarted watcher.
 
-Saves which pane of which tmux server, since when, and the headless run in it. Loads only panes of a server
-that still runs: a new server numbers its panes from %0 again.
+It has each pane's tmux server, the time since which the pane is watched, and the headless run in it. A pane
+is loaded only if its server still runs, because a new server numbers its panes from %0 again.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Watched panes as a source: clients give sessions, screens give prompts, streams give events.
 
-Saves which panes are watched and watches them again after a restart. Also finds panes that the user did not
-name: those in which a session known from hooks runs. Never presses a key.
+Saves which panes are watched, and watches them again after a restart. Also finds panes that the user did not
+name, if a session that is known from hooks runs in them. Never presses a key.
 """
 
 import asyncio
@@ -41,8 +41,9 @@ from chorus.watcher.tasks import Start
 
 log = logging.getLogger("chorus.watcher")
 
-# A hook may run before its client is in the pane's foreground. A client that is not there after this many
-# looks runs elsewhere: in an editor's terminal, behind another program, in a tmux inside this one.
+# How often to look for a client in its pane: a hook may run before the client is in the pane's foreground.
+# A client that is not found in this many looks runs elsewhere: in an editor's terminal, behind another
+# program, or in a tmux inside this one.
 MAX_LOOKS = 30
 LOOK_SECONDS = 1.0
 QUIET_LOOK_SECONDS = 10.0
@@ -68,7 +69,7 @@ class PaneSource:
         self.live_clients.on_end = self.panes.wake
 
     async def restore(self) -> None:
-        """Watch the panes of a watcher that was killed, with the requests that were pending there."""
+        """Watch the panes that a killed watcher watched, and restore the requests pending in them."""
         control_requests = self.requests.control_requests
         control_requests.load()
         for saved in self.file.load():
@@ -88,7 +89,7 @@ class PaneSource:
         self.runs.remove_leftovers(self.fifo_directory)
 
     def is_idle(self, run: HeadlessRun) -> bool:
-        """Whether the session of a run is between two turns. One that is starting is not."""
+        """Return whether the session of a run is between two turns. A session that is starting is not."""
         session = self.transcripts.pipeline.roster.sessions.get(run.session) if run.session else None
         return session is not None and session.state == "idle"
 
@@ -98,7 +99,7 @@ class PaneSource:
         self.file.save(named, self.runs.all.values())
 
     def look_at(self, panes: Iterable[tuple[Address, PaneId]]) -> None:
-        """Read the screens of these panes, which have printed something; in a shell, a client may start."""
+        """Look at panes that have printed something: for a new client, or for a prompt of the known one."""
         moment = time.monotonic()
         for pane in [self.panes.all[key] for key in panes if key in self.panes.all]:
             pane.printed_at = moment
@@ -132,7 +133,7 @@ class PaneSource:
             self.start(self._end_run(run))
 
     async def _end_run(self, run: HeadlessRun) -> None:
-        """Close the sessions of a run that has ended, then publish its end: turns end first."""
+        """Close the sessions of a run that has ended, and with them their turns. Then publish its end."""
         try:
             watched = self.panes.all.get((run.server, run.pane))
             if watched is not None and watched.stream is not None:
@@ -146,7 +147,7 @@ class PaneSource:
             )
 
     async def _end_sessions(self, sessions: Iterable[SessionId]) -> None:
-        """Close the sessions of a run that has ended, even one that the client named but never started."""
+        """Close the sessions that an ended run's client named, except those in which a client is left."""
         roster = self.transcripts.pipeline.roster
         for session in list(sessions):
             if session in roster.sessions and not roster.clients_of(session):
@@ -190,7 +191,7 @@ class PaneSource:
         transcripts.sessions.save()
 
     def _follow_session(self, run: HeadlessRun, outcomes: list[Outcome]) -> None:
-        """Take over the session that a run's client names at the start of a turn."""
+        """Set the run's session to the one that its client names at the start of a turn."""
         named = [outcome.session for outcome in outcomes if isinstance(outcome, SessionDescribed)]
         if not named or named[-1] == run.session:
             return
@@ -199,7 +200,7 @@ class PaneSource:
             self.transcripts.sessions.save()
 
     def _enter_session(self, run: HeadlessRun, session: SessionId) -> Session | None:
-        """Remember which session a run is in. Return it if it is a fork, which has a new id."""
+        """Set the run's session. If the run resumed another one, link the two and return the new session."""
         run.session = session
         if run.resumed is None:
             return None
@@ -219,9 +220,10 @@ class PaneSource:
         async def feed(messages: list[dict[str, Any]], history: bool) -> None:
             located = messages if history else self._add_directory(pane, messages)
             run = self.runs.in_pane(pane.address, pane.id)
-            # Another run may get the same pane of a new server: its client continues nothing.
+            # A pane of a new server may have the same number. So a run's channel is named after the run.
             channel = run.name if run is not None else f"{server}{pane.id}"
-            # The end of a turn is published while it is fed: by then the run knows its session.
+            # The end of a turn is published while it is fed, and the run must know its session by then. So
+            # messages are fed one by one until it does.
             is_unnamed = run is not None and run.session is None
             parts = [[message] for message in located] if is_unnamed else [located]
             outcomes: list[Outcome] = []
@@ -251,7 +253,7 @@ class PaneSource:
         return stream
 
     def _read_screen(self, pane: WatchedPane, printed: PrintedEvents) -> None:
-        """Read the screen from now on, if another program has taken the pipe: the pane is still there."""
+        """Read the screen from now on if the pane still exists: another program has taken its pipe."""
         with suppress(ChorusError):
             read_pane(TmuxServer(pane.address), pane.id)
             if pane.stream is None or pane.key not in self.panes.all:
@@ -276,7 +278,7 @@ class PaneSource:
         return ScreenStream(printed, TmuxServer(pane.address), pane.id, may_print, continued=continued)
 
     def is_read_from_screen(self, server: str | None, pane: PaneId | None) -> bool:
-        """Return whether the events of this pane are read from its screen: another program pipes it."""
+        """Return whether the events of this pane are read from its screen, as another program pipes it."""
         return isinstance(self._stream_of(server, pane), ScreenStream)
 
     def count_gaps(self, server: str | None, pane: PaneId | None) -> int:
@@ -295,7 +297,7 @@ class PaneSource:
         return watched.stream if watched is not None else None
 
     def _add_directory(self, pane: WatchedPane, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Add the client's directory to its events, unless they name it: older clients never do."""
+        """Add the client's directory to its events, unless they name it. Those of older clients do not."""
         client = self.panes.find_printing(pane)
         pane.names_directory = pane.names_directory or any("cwd" in message for message in messages)
         if client is None or pane.names_directory:
@@ -324,9 +326,9 @@ class PaneSource:
 class PaneDiscovery:
     """Finds the panes of sessions known from hooks (`chorus hooks install`), to answer their prompts too.
 
-    A discovered pane is watched only while this client runs in it: the user did not ask to watch the next
-    program there. Panes that the user named (`chorus attach`) and headless clients, which draw no dialogs,
-    are left alone.
+    A discovered pane is watched only while the session's client runs in it: the user did not ask to watch the
+    next program there. Panes that the user named (`chorus attach`) are left alone. So are headless clients,
+    which draw no dialogs.
     """
 
     clients: Clients

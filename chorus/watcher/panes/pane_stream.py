@@ -1,7 +1,7 @@
 """The events that a headless client prints in its pane, read through `pipe-pane`.
 
-Yields whole JSON objects in order: first those the pane still shows from before, then what is printed from
-now on; an object that is in both comes once.
+Feeds whole JSON objects in order: first those that the pane still shows from before, then those printed from
+now on. An object that is in both is fed once.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ class PaneStream:
     ) -> None:
         """`on_end` is called when the pane has ended, or another program has taken its pipe.
 
-        Raises PipeTaken if another program already reads this pane: its pipe is never replaced.
+        Raises PipeTaken if another program already pipes this pane. That program's pipe is never replaced.
         """
         self._on_end = on_end
         self._tmux = tmux
@@ -40,7 +40,7 @@ class PaneStream:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Feed what the pane still shows, then read on."""
+        """Feed what the pane still shows, then begin to read the pipe."""
         shown = self._pipe.before.encode("utf-8", "surrogateescape")
         await self._printed.feed_first(self._printed.events.read_capture(shown))
         self._add_reader()

@@ -1,4 +1,4 @@
-"""The events that a pane printed: each is fed once, those from before the pane was watched as history."""
+"""Feed the events that a pane printed, each once. Events from before the pane was watched are history."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -15,8 +15,9 @@ Feed = Callable[[list[dict[str, Any]], bool], Awaitable[None]]
 class PrintedEvents:
     """Feeds the events that a pane printed.
 
-    `since`: when the watching of the pane began. What was printed before is history; what a killed watcher
-    may have missed is not. `shown` knows what the pane showed then, for events without a time.
+    `since`: when the pane began to be watched, perhaps by an earlier watcher that was killed. Events from
+    before that time are history. `shown`: recognises the events that the pane showed at that time, because
+    some events name no time.
     """
 
     events: Events
@@ -35,7 +36,7 @@ class PrintedEvents:
         await self._feed_new(documents[watched:], history=False)
 
     async def feed_printed(self, documents: list[Document]) -> int:
-        """Feed events printed since then; some may be known. Return how many are new."""
+        """Feed events printed since the first reading, without those already fed. Return how many are new."""
         return await self._feed_new(documents, history=False)
 
     async def _feed_new(self, documents: list[Document], *, history: bool) -> int:

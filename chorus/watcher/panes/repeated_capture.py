@@ -1,8 +1,8 @@
 """Output that is read again and again from a capture: each event is fed once, and gaps are counted.
 
-A capture is what a pane or a file shows at one moment. Between two readings the output may have grown,
-scrolled, been wrapped at another width, cleared or replaced. If none of what was read before is still there,
-output in between may have been missed: that is a gap.
+A capture is what a pane or a file shows at one moment. Between two readings the output may have grown or
+scrolled, or it may have been wrapped at another width, cleared or replaced. If nothing that was read before
+is still there, output in between may have been missed. That is a gap.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class RepeatedCapture:
         self._last: bytes | None = None  # the event that was read last; None after a gap
 
     async def feed(self, text: bytes, widths: Sequence[int]) -> bool:
-        """Feed what is new in the capture. Return whether output may have been missed before it."""
+        """Feed the events that are new in the capture. Return whether there is a gap before them."""
         end = -1
         if self._last is not None and (start := text.rfind(self._last)) >= 0:
             end = start + len(self._last)

@@ -34,7 +34,7 @@ class ScreenStream:
         *,
         continued: bool = False,
     ) -> None:
-        """`may_print`: whether the pane may have printed something since it was last asked."""
+        """`may_print`: returns whether the pane may have printed something since the last call."""
         self._capture = RepeatedCapture(printed, continued=continued)
         self._tmux, self._pane, self._may_print = tmux, pane, may_print
         self._busy = asyncio.Lock()
@@ -46,7 +46,7 @@ class ScreenStream:
         return self._capture.gaps
 
     async def start(self) -> None:
-        """Feed what the pane shows and then what is printed, until it is closed."""
+        """Feed what the pane shows, then what it prints, until the stream is closed."""
         while not self._closed:
             began = time.monotonic()
             if self._may_print():

@@ -1,15 +1,18 @@
 """The program in the pane of a headless session: feeds the client's standard input, line by line.
 
 The client prints its events on the pane's terminal, where Chorus reads them. What Chorus sends (messages,
-control responses) cannot be typed, because a terminal cuts a line at 4,096 bytes and echoes it; so it
-comes through a named pipe that only this process reads. The client starts with the first line, so that
-nothing is printed before the watcher reads the pane. A watcher that was killed while it answered a
-request cannot know whether it did, so of two answers to one request only the first is passed on.
+control responses) cannot be typed, because a terminal cuts a line at 4,096 bytes and echoes it. So it comes
+through a named pipe that only this process reads. The client is started when the first line arrives, so that
+it prints nothing before the watcher reads the pane. A watcher that was killed while it answered a request
+cannot know whether the answer was sent, and the next watcher may send one again. So only the first answer to
+a request is passed on.
 
-Some lines are for this program itself: `END` closes the client's input, which lets it finish and exit; one
-that names a signal sends it to the client, also when the client no longer reads; one with an MCP message goes
-to the server of that name, and its response to the client. A file next to the pipe says how the client ended
-and what it wrote to stderr. This process exits with the client's exit code.
+Some lines are for this program itself. `END` closes the client's input, so that the client finishes and
+exits. A line with the name of a signal sends that signal to the client, even if the client no longer reads. A
+line with an MCP message is passed to the MCP server that it names, and the server's response to the client.
+
+When the client has ended, its exit code and what it wrote to stderr are saved in a file next to the pipe.
+This process exits with the same code.
 """
 
 import json
@@ -29,12 +32,12 @@ from chorus.watcher.panes.mcp_servers import McpServers
 from chorus.wire.handover import take_environment
 
 END = b"END\n"
-# Ends a line that was written in part: such a line is dropped. JSON has no such character.
+# Ends a line that was written only in part, so that it is dropped. JSON text never has this character.
 CUT = b"\x18\n"
 # The key that marks lines for this program: all others are for the client.
 FEEDER_KEY = "chorus"
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
-# What a client says when it cannot start is a line or two.
+# How much of the client's stderr is kept. A client that cannot start writes a line or two.
 MAX_STDERR_LINES = 50
 
 
@@ -48,7 +51,7 @@ def main(arguments: list[str]) -> int:
     servers: dict[str, str] = {}
     if command[:1] == ["--mcp"]:
         servers, command = json.loads(command[1]), command[2:]
-    # Opened for reading and writing: it neither waits for a writer nor ends when a writer closes it.
+    # Opened for reading and writing: opening does not wait for a writer, and reading does not end with one.
     source = os.fdopen(os.open(pipe, os.O_RDWR), "rb")
     feeder = Feeder(command, take_environment(environment), source, servers)
     try:
@@ -106,7 +109,7 @@ class Feeder:
         self._lines.put(json.dumps(message).encode() + b"\n")
 
     def _read(self, line: bytes, client: "subprocess.Popen[bytes]") -> None:
-        """Sort the lines into queues, without waiting: signals reach a client that does not read."""
+        """Pass lines on without waiting for the client: a signal must reach a client that does not read."""
         while True:
             own = _own(line)
             if own is None:
@@ -121,7 +124,7 @@ class Feeder:
             line = self._next_line()
 
     def _read_signals(self, client: "subprocess.Popen[bytes]") -> None:
-        """Read on after the end: only signals matter then."""
+        """Read on after `END`, when only signals matter."""
         while line := self._next_line():
             own = _own(line)
             if own is not None and own.get(FEEDER_KEY) == "signal":

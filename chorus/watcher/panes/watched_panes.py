@@ -1,8 +1,8 @@
 """The watched panes: which client runs in each, and which session it is in.
 
-Polls each watched pane once a second, unless nothing can have changed in it, and on request. A pane may hold
-a shell today, a client in a minute and another one later; a client may change its session (`/clear`). What is
-found is passed to the callbacks. Never writes to a pane.
+Polls each watched pane once a second, unless nothing can have changed in it. Also polls on request. A shell
+in a pane may start a client and later another one, and a client may change its session (`/clear`). Passes
+what it finds to `PaneEvents`. Never writes to a pane.
 """
 
 import asyncio
@@ -29,11 +29,12 @@ from chorus.watcher.tasks import wait_for_beat
 
 log = logging.getLogger("chorus.watcher")
 
-# A pane that printed something may have changed for this long.
+# A pane that printed something counts as active for this long, and is polled every second.
 ACTIVE_SECONDS = 3.0
 # A pane that seems quiet is still polled now and then.
 QUIET_POLL_SECONDS = 10.0
-# A shell may print without end; finding its client takes milliseconds.
+# How long to wait after output before a client is looked for. A shell may print without end, and each look
+# takes milliseconds.
 LOOK_SECONDS = 0.1
 
 
@@ -56,11 +57,11 @@ class WatchedPane:
     since: float = field(default_factory=time.time)  # when the pane began to be watched
     printing: RunningClient | None = None  # the client whose events the stream reads, or read last
     names_directory: bool = False  # that client's events say where it runs
-    shown: DocumentFilter | None = None  # knows the events that it showed when it began to be watched
+    shown: DocumentFilter | None = None  # the events that the pane showed when it began to be watched
     looks_soon: bool = False  # the pane printed something: a client is about to be looked for
     printed_at: float = field(default_factory=time.monotonic)
     polled_at: float = 0.0
-    idle_shell: tuple[str, int] | None = None  # when it was last polled
+    idle_shell: tuple[str, int] | None = None  # the idle shell found at the last poll
     discovered: bool = False  # not named by the user: watched only while its client runs (`PaneDiscovery`)
 
     @property
@@ -68,7 +69,7 @@ class WatchedPane:
         return (self.address, self.id)
 
     def is_of_other_server(self, now: PaneState) -> bool:
-        """Whether the pane belongs to an earlier tmux server: a new one numbers its panes from %0 again."""
+        """Return whether `now` is of another tmux server: a new one numbers its panes from %0 again."""
         if self.state is None:
             return False
         was, found = self.state.identity, now.identity
@@ -76,30 +77,30 @@ class WatchedPane:
 
 
 class PaneEvents(Protocol):
-    """What the watched panes call when they find something."""
+    """The callbacks of `WatchedPanes`."""
 
     def watch_begins(self, pane: WatchedPane) -> None:
-        """The pane is watched from now on: what it shows is history."""
+        """Called when a pane begins to be watched. What it shows at that moment is history."""
 
     def client_found(self, pane: WatchedPane, client: RunningClient) -> None:
-        """The pane has a client, in another session than before."""
+        """Called when the pane's client is found in a session, or in another session than before."""
 
     async def session_lost(self, session: SessionId, client: Process) -> None:
-        """This client, which was in this session, has left its pane."""
+        """Called when the client that was in this session has left its pane."""
 
     def open_stream(self, pane: WatchedPane) -> Stream | None: ...
 
     def needs_poll(self, pane: WatchedPane) -> bool:
-        """Whether this pane may change without printing anything."""
+        """Return whether this pane may change without printing anything."""
 
     def is_end_reported(self, pane: WatchedPane) -> bool:
-        """Whether `wake` is called when the pane's client ends."""
+        """Return whether `wake` is called when the pane's client ends."""
 
     def polled(self, pane: WatchedPane) -> None:
-        """The pane was polled. It may no longer be watched."""
+        """Called after a pane was polled. It may no longer be watched."""
 
     def polled_all(self) -> None:
-        """All panes were polled."""
+        """Called after all panes were polled."""
 
 
 class WatchedPanes:
@@ -112,7 +113,7 @@ class WatchedPanes:
     async def watch(self, address: Address, pane: PaneId, since: float | None = None) -> WatchedPane:
         """Watch a pane, with or without a client in it. Raises if there is no such pane.
 
-        `since`: when an earlier watcher, which was killed, began to watch it.
+        `since`: when an earlier watcher began to watch it, if that watcher was killed.
         """
         state = read_pane(TmuxServer(address), pane)
         known = self.all.get((address, pane))
@@ -140,7 +141,7 @@ class WatchedPanes:
             watched.stream = self._events.open_stream(watched)
 
     def wake(self) -> None:
-        """Something has changed in a pane, or its client has ended."""
+        """Poll soon, because something has changed in a pane, or a client has ended."""
         self._woken.set()
 
     async def poll_forever(self) -> None:
@@ -186,7 +187,7 @@ class WatchedPanes:
                 await self._woken.wait()
 
     def _is_quiet(self, watched: WatchedPane) -> bool:
-        """Whether nothing can have changed since the pane was last polled."""
+        """Return whether nothing can have changed since the pane was last polled."""
         now = time.monotonic()
         if now - watched.printed_at < ACTIVE_SECONDS or now - watched.polled_at > QUIET_POLL_SECONDS:
             return False
@@ -235,7 +236,10 @@ class WatchedPanes:
             self.read_stream(watched)
 
     def find_printing(self, watched: WatchedPane) -> RunningClient | None:
-        """Return the client that runs in this pane now: it may have started after the last poll."""
+        """Return the client that runs in this pane now, even if it started after the last poll.
+
+        If none runs now, return the last one: its output may still be read.
+        """
         last = watched.printing
         if watched.state is None or (last is not None and read_process(last.process.pid) == last.process):
             return last

@@ -1,8 +1,8 @@
 """Send the keys of one answer to one pane: read the screen, press the next key, read again.
 
-The screen is read before each key, and tmux itself checks pane, program and text in the same step as the
-key. If the pane shows anything but the decided prompt of the same client, no key is sent and the error says
-why.
+The screen is read before each key, and tmux itself checks pane, program and text in the same step in which it
+sends the key. If the pane shows anything but the answered prompt of the same client, no key is sent and the
+error says why.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ POLL_SECONDS = 0.02
 
 
 class PromptRefused(ChorusError):
-    """The answer was not sent, or only in part. `keys`: those that were pressed."""
+    """The answer was not sent, or only in part. `keys`: the keys that were pressed."""
 
     exit_code = ExitCode.REFUSED
     hint = "Check the pane, then run `chorus prompts` and answer again."
@@ -117,7 +117,7 @@ async def send_answer(reader: PaneReader, relay: AnswerRelay, *, not_before: flo
 
 
 def _rows_of(found: Prompt | UnknownPrompt | NoPrompt, screen: Screen) -> ShownRows:
-    """The rows of the dialog that a key answers: they must be on the screen when it is sent."""
+    """Return the rows of the dialog that a key answers. They must be on the screen when the key is sent."""
     area = found.area if isinstance(found, Prompt) else ScreenArea()
     return ShownRows(screen.rows[area.top :], area.columns)
 

@@ -1,7 +1,7 @@
-"""Notify the user of pending prompts: on the desktop, by a bell, in tmux's status line, by their own program.
+"""Notify the user of pending prompts: on the desktop, by a bell, in tmux's status line, by a program.
 
 A notification names the repository, the tool, and the command or file. Everything that may take time runs in
-a thread of its own, so that neither a hung desktop nor a hung tmux delays the watcher or its end.
+another thread, so that a hung desktop or a hung tmux delays neither the watcher nor its exit.
 """
 
 import logging
@@ -30,10 +30,10 @@ log = logging.getLogger("chorus.watcher")
 OPTION = "@chorus"
 # A notification program ends in a moment; one that hangs is left alone.
 COMMAND_TIMEOUT_SECONDS = 10.0
-# Other watchers answer at once, or after a scan; one that does not is left out of the sum.
+# Other watchers answer at once, or after a scan. A watcher that does not answer is left out of the sum.
 SUM_TIMEOUT_SECONDS = 3.0
-# Another watcher may have counted before this one's change and written after it, or may have been too busy to
-# answer: count again.
+# When to count again after a change. Another watcher may have counted before the change and shown its count
+# after it, or it may have been too busy to answer.
 RECOUNT_SECONDS = (0.3, 2.0, 10.0)
 # More than a notification shows.
 MAX_TEXT_LENGTH = 200
@@ -123,7 +123,7 @@ class Notifier:
 
 
 def describe(home: Home, prompt: PromptJson) -> tuple[str, str]:
-    """The title and text of a notification, sanitized and never beginning with `-`."""
+    """Return the title and text of a notification, sanitized. Neither begins with `-`."""
     common_dir = home.common_dir
     repository = common_dir.parent.name if common_dir.name == ".git" else common_dir.stem
     about = summarize_prompt(prompt, str(common_dir.parent))
@@ -142,7 +142,7 @@ def _one_line(text: str, length: int) -> str:
 
 
 def _count_elsewhere(home: Home) -> int:
-    """How many prompts wait in other repositories of this user."""
+    """Return how many prompts are pending in this user's other repositories."""
     try:
         others: Mapping[Home, list[tuple[str, Mapping[str, object]]]] = {
             other: [("status", {})] for other in list_registered() if other != home
@@ -168,7 +168,7 @@ def _ring_bell(tmux: TmuxServer) -> None:
 
 
 def _write_to_terminals(tmux: TmuxServer, data: bytes) -> None:
-    """Write to every terminal attached to a server in one piece; skip those that would block."""
+    """Write the data in one piece to every terminal attached to a server. Skip those that would block."""
     for tty in tmux.run(["list-clients", "-F", "#{client_tty}"]):
         # A control client, such as the watcher's own, has no terminal.
         with suppress(OSError):

@@ -1,7 +1,7 @@
 """The unfinished calls of each session.
 
-They provide what the screen does not show: the questions after the first one, and whether a dialog that looks
-like the previous one is for another call.
+They show what the screen does not: the questions after the first one, and whether a dialog that looks like
+the previous dialog is for another call.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class OpenCalls:
 
 
 def _is_later(time: str, since: str) -> bool:
-    """Compare two times; one from the client may not be valid."""
+    """Return whether `time` is after `since`. False if it is invalid: the client's times may be."""
     try:
         return datetime.fromisoformat(time) > datetime.fromisoformat(since)
     except (ValueError, TypeError):

@@ -1,7 +1,7 @@
 """The prompts on the screens of watched panes.
 
-Remembers which prompt each screen shows, since when and under which name, and answers one with keys while its
-own dialog is on that screen.
+Remembers which prompt each screen shows, since when and under which name. Answers a prompt with keys, but
+only while the prompt's own dialog is on the screen.
 """
 
 import asyncio
@@ -21,7 +21,8 @@ from chorus.watcher.sources.pipeline import now
 
 # The client swallows keys in the first 150 ms of a dialog.
 MIN_DIALOG_AGE_SECONDS = 0.25
-# A half-drawn dialog cannot be read either; it is complete long before this.
+# How long a dialog that no rule fits must be shown before it counts as unknown. A half-drawn dialog fits no
+# rule either, but it is complete long before this.
 UNKNOWN_SECONDS = 1.0
 
 
@@ -31,15 +32,15 @@ class WatchedScreen:
 
     reader: PaneReader
     tracker: PromptTracker
-    # Names given by another watcher, or for an earlier pane of the same number, never match those of this
-    # one.
+    # Makes the names of prompts unique: another watcher, or an earlier pane with the same number, gives other
+    # names.
     salt: str = field(default_factory=lambda: secrets.token_hex(8))
     serial: int | None = None
     answered_serial: int | None = None  # the appearance that was answered through a reply channel
     since: str = ""
     seen_at: float = 0.0
     rows: tuple[str, ...] = ()
-    # A dialog on the screen that no rule fits, and since when it is there.
+    # The rows of a dialog on the screen that no rule fits, and since when it has been there.
     unknown_rows: tuple[str, ...] = ()
     unknown_since: str = ""
     unknown_at: float | None = None

@@ -36,8 +36,8 @@ from chorus.watcher.prompts.requested_prompts import ReplyChannel, RequestedProm
 
 log = logging.getLogger("chorus.watcher")
 
-# A hook reports a dialog within 50 ms of its drawing; a busy machine takes longer. Until then the dialog is
-# not listed, so that one prompt does not get two names.
+# How long a new dialog is not listed if a hook or the mod is about to report it: one prompt must not get two
+# names. A hook reports a dialog within 50 ms after it is drawn; a busy machine takes longer.
 HOOK_SECONDS = 1.0
 
 
@@ -47,7 +47,7 @@ class NoSuchPrompt(NotFound):
 
 class NotifyUser(Protocol):
     def __call__(self, new: list[PromptJson], pending: list[PromptJson]) -> None:
-        """Notify the user of new prompts. `pending`: all that wait now."""
+        """Notify the user of new prompts. `pending`: all prompts that are pending now."""
 
 
 class PendingPrompts:
@@ -87,13 +87,14 @@ class PendingPrompts:
         self.publish_changes()
 
     def is_asking(self, pane: WatchedPane) -> bool:
-        """Whether the pane's screen shows a prompt, or something that may be one."""
+        """Return whether the pane's screen shows a prompt, or something that may be one."""
         return self._screens.is_asking(pane)
 
     def is_surely_asked(self, call: Call) -> bool:
-        """Whether the prompt about a command is open at this moment.
+        """Return whether the user is certainly asked about this call at this moment. False if in doubt.
 
-        It is if its dialog is on the screen, which is read now, or if only Chorus can answer it.
+        True if only Chorus can answer the call's prompt, over the control protocol. Also true if the call is
+        a command and its dialog is on a screen, which is read again now.
         """
         requested = [one for one in self._requested.all.values() if one.request.id == call.id]
         if any(one.channel.how == "control" for one in requested):
@@ -125,7 +126,7 @@ class PendingPrompts:
 
     @property
     def holds_hooks(self) -> bool:
-        """Whether permission hooks are held; never if the config cannot be read."""
+        """True if permission hooks are held until the user answers. False if the config cannot be read."""
         try:
             return self._preferences().relay in ("hook", "auto")
         except ChorusError as error:
@@ -134,7 +135,7 @@ class PendingPrompts:
 
     @property
     def holds_mod(self) -> bool:
-        """Whether permission requests are held inside the client, where the mod runs."""
+        """True if the mod holds permission requests inside the client. False if the config cannot be read."""
         try:
             return self._preferences().relay != "keys"
         except ChorusError as error:
@@ -142,7 +143,7 @@ class PendingPrompts:
             return False
 
     def open_form(self, request: PromptOpened, pane: PaneId) -> FormChannel | None:
-        """The channel for the answer to a form in a pane; None if no key may be pressed there."""
+        """Return a channel for the answer to a form in a pane; None if no key may be pressed there."""
         try:
             if self._preferences().relay == "hook":
                 return None
@@ -176,7 +177,7 @@ class PendingPrompts:
                 return await self._answer_requested(requested, answer, by=by)
             screen, appearance = self._find(name)
             _check_fingerprint(appearance.prompt, fingerprint)
-            # With a config that cannot be read it is unknown which way is wanted: no key is sent.
+            # If the config cannot be read, this raises: the user may not want keys, so none is sent.
             if self._preferences().relay == "hook":
                 raise PromptRefused(
                     "your config allows answers by the permission hook only; answer this one in its pane; "
@@ -187,7 +188,7 @@ class PendingPrompts:
         return await self._answer_by_keys(screen, appearance, answer, by=by)
 
     def publish_changes(self) -> None:
-        """Publish what differs from what was published last."""
+        """Publish what has changed in the list of prompts since it was last published."""
         present = {prompt["id"]: prompt for prompt in self.all()}
         before, self._published = self._published, present
         if not (before or present):
@@ -251,7 +252,10 @@ class PendingPrompts:
                 yield requested_prompt_json(one)
 
     def _list_screens(self) -> Iterator[PromptJson]:
-        """List prompts on screens, except those that are also requested or no longer readable."""
+        """List the prompts on screens, except those that cannot be read any more.
+
+        Prompts that are also requested, or may be requested in a moment, are left out.
+        """
         for screen, appearance in self._screens.pending():
             session = screen.pane.session
             is_new = screen.age_seconds() < HOOK_SECONDS and self._will_be_requested(session)
@@ -267,14 +271,14 @@ class PendingPrompts:
         return (screen for screen in self._screens.unknown_dialogs() if not self._is_requested(screen))
 
     def _is_requested(self, screen: WatchedScreen) -> bool:
-        """Whether the dialog on the screen belongs to a requested prompt."""
+        """Return whether the dialog on the screen belongs to a requested prompt."""
         pane = screen.pane
         return any(
             (one.pane, one.request.session) == (pane.id, pane.session) for one in self._requested.all.values()
         )
 
     def _will_be_requested(self, session: SessionId | None) -> bool:
-        """Return whether a dialog of this session is about to be reported by a request that is held."""
+        """Return whether hooks or the mod report this session's dialogs as requests that are held."""
         sources = self._sources_of(session) if session is not None else ()
         return ("mod" in sources and self.holds_mod) or ("hook" in sources and self.holds_hooks)
 
@@ -297,9 +301,9 @@ def requested_prompt_json(requested: RequestedPrompt) -> PromptJson:
 def screen_prompt_json(
     screen: WatchedScreen, appearance: PromptAppearance, questions: Mapping[str, Any] | None
 ) -> PromptJson:
-    """A prompt on a screen as JSON.
+    """Return a prompt on a screen as JSON.
 
-    `questions`: all questions of the call, since the screen shows one at a time.
+    `questions`: the input of a call with all its questions, because the screen shows one at a time.
     """
     shown = _prompt_json(screen.prompt_name(appearance), appearance.prompt, screen.since, questions)
     return {**shown, "session": screen.pane.session, "pane": screen.pane.id}

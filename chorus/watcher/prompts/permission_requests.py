@@ -1,7 +1,7 @@
 """Turn a permission request from a hook or the control protocol into a pending prompt with a reply channel.
 
-A call that the policy decides is answered at once, through the hook or the protocol and never by a key; any
-other waits for the user.
+A request that the policy decides is answered at once, by a reply and never by a key. Any other request waits
+for the user.
 """
 
 import logging
@@ -54,7 +54,8 @@ class PolicyDecision:
 class PolicyDecisions:
     """Applies the policy. Reads it from disk each time, so that an edit takes effect at once.
 
-    A policy that cannot be read allows nothing. Beyond its limit of approvals per minute the user decides.
+    A policy that cannot be read allows nothing. If the limit of approvals per minute is reached, the user
+    decides.
     """
 
     def __init__(self) -> None:
@@ -104,7 +105,7 @@ class PermissionRequests:
     start: Start
     tmux: Callable[[WatchedPane], Tmux]
     policy: PolicyDecisions = field(default_factory=PolicyDecisions)
-    _forms: dict[SessionId, FormChannel] = field(default_factory=dict)  # the newest of each session
+    _forms: dict[SessionId, FormChannel] = field(default_factory=dict)  # the newest form of each session
 
     def feed_hook(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
         """Hold the hook of a permission request, if the answer may be sent through it."""
@@ -126,7 +127,7 @@ class PermissionRequests:
         self._add(request, event.pane, channel, decision)
 
     def _add_form(self, event: HookEvent, request: PromptOpened) -> None:
-        """Add a form with fields. One without is answered with the keys of its buttons."""
+        """Add a form that has fields. A form without fields is answered with the keys of its buttons."""
         pane = event.pane
         if pane is None or request.session is None or not request.input.get("questions"):
             return
@@ -136,7 +137,7 @@ class PermissionRequests:
         self._add(request, pane, channel, None)
 
     def _reply_to_closed_form(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
-        """Reply to the hook that reports a closed form with the user's answer, if that closed it."""
+        """If Chorus closed a form to answer it, send the answer to the hook that reports the closed form."""
         for outcome in outcomes:
             if (
                 not isinstance(outcome, PromptClosed)
@@ -165,7 +166,7 @@ class PermissionRequests:
         return channel
 
     def feed_stream(self, pane: WatchedPane, outcomes: Sequence[Outcome]) -> None:
-        """Take requests printed in a pane: control requests, and a question answered by typing a line."""
+        """Take the requests printed in a pane: control requests, and a line that is answered by a key."""
         if (line := _last_line_request(outcomes)) is not None and line.text is not None:
             self._add(line, pane.id, LineChannel(self.agent_prompts, pane, line.text, self.tmux), None)
         run = self.runs.in_pane(pane.address, pane.id)
@@ -176,9 +177,10 @@ class PermissionRequests:
                 self._add_control_request(run, request)
 
     def feed_capture(self, path: Path, outcomes: Sequence[Outcome]) -> CaptureChannel | None:
-        """Show the requests in a capture file, which cannot be answered from here.
+        """Show the requests in a capture file, which Chorus cannot answer.
 
-        Return the channel of a request in plain text: nothing but the client's next event shows its end.
+        If the last outcome is a request in plain text, return its channel. The caller closes the channel at
+        the client's next event, because nothing else shows that the request is over.
         """
         for request in pending_control_requests(outcomes):
             self._add(request, None, CaptureChannel(path), None)
@@ -194,7 +196,7 @@ class PermissionRequests:
             self._add_control_request(run, request)
 
     def _is_in_pane(self, pane: PaneId | None, request: PromptOpened) -> bool:
-        """Whether a key could answer the request. If not, the reply is used whatever the config says."""
+        """Return whether a key could answer the request. If not, a reply is used whatever the config says."""
         session = self.roster.sessions.get(request.session) if request.session else None
         return pane is not None or (session is not None and session.pane is not None)
 
@@ -229,7 +231,7 @@ class PermissionRequests:
 
 
 def _last_line_request(outcomes: Sequence[Outcome]) -> PromptOpened | None:
-    """Return the request in plain text that is the last of these outcomes: any event after it ends it."""
+    """Return the last outcome if it is a request in plain text. Any event after such a request ends it."""
     last = outcomes[-1] if outcomes else None
     return last if isinstance(last, PromptOpened) and last.tool is None and last.text is not None else None
 

@@ -1,6 +1,7 @@
-"""The ways an answer reaches a client: a held hook, the control protocol, or keys typed at a printed line.
+"""The ways to send an answer to a client: a held hook, the mod, the control protocol, or a typed key.
 
-A client that is followed through a file alone has none of them.
+A form is answered through the hook that reports its end. A client that is followed only through a capture
+file cannot be answered.
 """
 
 import asyncio
@@ -31,9 +32,10 @@ from chorus.watcher.prompts.requested_prompts import ControlRequests
 ANSWER_TIMEOUT_SECONDS = 5.0
 HOOK_POLL_SECONDS = 0.01
 SCREEN_POLL_SECONDS = 0.02
-# The client ends a request of its mod after 30 seconds, and waits for one at its end.
+# How long one poll of the mod is kept waiting. The client ends a request of its mod after 30 seconds, and a
+# client that exits waits for the open request.
 MOD_POLL_SECONDS = 10.0
-# The mod asks again at once; a busy machine takes longer.
+# The mod polls again at once; a busy machine takes longer.
 MOD_SILENCE_SECONDS = 5.0
 # The dialog of a form is drawn once its hook has ended; a busy machine takes longer.
 FORM_SECONDS = 3.0
@@ -75,17 +77,17 @@ class HookChannel:
 
 
 class PollReply(TypedDict):
-    """What the mod reads when it asks about a prompt: the client's decision, or to ask again."""
+    """The reply to a poll of the mod: the decision for the client, or whether to poll again."""
 
     decision: NotRequired[dict[str, Any]]
     again: NotRequired[bool]
 
 
 class ModChannel:
-    """A permission request that the mod holds inside the client, and asks about in polls.
+    """A permission request that the mod holds inside the client. The mod polls for the answer.
 
-    The client's own dialog stays usable meanwhile, and the first answer counts. It is over when the call
-    ends, or when the mod no longer asks.
+    The client's own dialog stays usable meanwhile, and the first answer counts. The request is over when the
+    call ends, or when the mod no longer polls.
     """
 
     how = "mod"
@@ -138,9 +140,9 @@ class ModChannel:
 class FormChannel:
     """A form of an MCP server, answered through the hook that reports its end.
 
-    The client shows its own dialog meanwhile, and the user may answer there. An answer given here first
-    closes the dialog with the key that cancels it, while that very dialog is on the screen; the hook that
-    then reports the cancellation is given the answer, and the client sends that to the server instead.
+    The client shows its own dialog meanwhile, and the user may answer there. To answer through Chorus, the
+    dialog is first cancelled with its key, which is sent only while that very dialog is on the screen. A hook
+    then reports the cancellation. Its reply holds the answer, which the client sends to the server instead.
     """
 
     prompts: Prompts
@@ -178,7 +180,7 @@ class FormChannel:
         """Do nothing: no resource is held."""
 
     def take_reply(self) -> dict[str, Any] | None:
-        """The reply to the hook that reports a cancellation; None if the user cancelled it."""
+        """Return the reply to the hook that reports a cancelled form; None if the user cancelled it."""
         if self._decision is None or self._given.is_set():
             return None
         self._given.set()
@@ -218,7 +220,7 @@ class ControlChannel:
 
 @dataclass(frozen=True, slots=True)
 class ShownLine:
-    """The pane while it shows the request's line, and what was typed after it."""
+    """A pane that shows the line of a request, and the key that was typed after the line, if any."""
 
     state: PaneState
     typed: str
@@ -229,9 +231,8 @@ class ShownLine:
 class LineChannel:
     """A client that prints a `permission_request` line in its pane and reads the answer there.
 
-    The line must be the last thing the pane shows, printed by the client in the foreground: then one key is
-    sent, `y` or `n`, and Enter once the pane shows that key and nothing else after the line. Otherwise no
-    key is sent.
+    A key is sent only if the client is in the foreground and the line is the last thing that its pane shows.
+    The key is `y` or `n`. Enter follows once the pane shows that key, and nothing else, after the line.
     """
 
     prompts: Prompts
@@ -266,7 +267,7 @@ class LineChannel:
         """Do nothing: no resource is held."""
 
     async def _wait(self, reached: Callable[[ShownLine], bool]) -> bool:
-        """Wait until the pane shows the text (True) or the line is answered (False). Raises on timeout."""
+        """Wait until `reached` is true (True), or until the line is answered (False). Raises on timeout."""
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             shown = self._look()
@@ -318,7 +319,7 @@ class LineChannel:
 
 @dataclass(slots=True)
 class CaptureChannel:
-    """A client that is followed through a capture file: its prompts are shown, and answered where it runs."""
+    """A client that is followed through a capture file. Its prompts can be answered only where it runs."""
 
     path: Path
     how: str = "none"

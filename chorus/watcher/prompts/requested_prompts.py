@@ -34,7 +34,7 @@ class ReplyChannel(Protocol):
     def is_open(self) -> bool: ...
 
     async def send(self, decision: dict[str, Any]) -> Sequence[str]:
-        """Deliver it; return the keys that were pressed."""
+        """Deliver the decision; return the keys that were pressed."""
         ...
 
     def close(self) -> None: ...
@@ -108,9 +108,9 @@ class RequestedPrompts:
 
 @dataclass(slots=True)
 class ControlRequests:
-    """Control requests of headless sessions, pending and answered, kept on disk.
+    """The control requests of headless sessions, pending and answered, saved on disk.
 
-    After a restart the pane may no longer show the request, and it never showed the answer.
+    A restarted watcher needs the file: the pane may no longer show a request, and never shows an answer.
     """
 
     path: Path
@@ -159,7 +159,7 @@ class ControlRequests:
             self._save()
 
     def retain_runs(self, runs: Iterable[str]) -> None:
-        """Remove the requests of all other runs."""
+        """Keep only the pending requests of these runs."""
         present = set(runs)
         self.pending = {request_id: one for request_id, one in self.pending.items() if one[0] in present}
 
@@ -176,7 +176,7 @@ def ends_request(outcome: Outcome, request: PromptOpened) -> bool:
         case PromptClosed(request=request_id) if request_id is not None:
             return request_id == request.request
         case PromptClosed(session, None):
-            # A form that a hook reports has no id; a session shows one at a time.
+            # A form that a hook reports has no id, but a session shows only one form at a time.
             return session == request.session and request.tool == ELICITATION and request.request is None
         case SessionEnded(session) | TurnEnded(session):
             # A sub-agent's call outlives the turn it was started in.
@@ -186,7 +186,7 @@ def ends_request(outcome: Outcome, request: PromptOpened) -> bool:
 
 
 def pending_control_requests(outcomes: Iterable[Outcome]) -> list[PromptOpened]:
-    """Return the control requests among these outcomes that no later one ends."""
+    """Return the control requests among these outcomes that no later outcome ends."""
     pending: list[PromptOpened] = []
     for outcome in outcomes:
         pending = [request for request in pending if not ends_request(outcome, request)]

@@ -1,4 +1,4 @@
-"""The HTTP that the mod speaks over the watcher's socket: POST requests with a JSON object, kept alive."""
+"""HTTP on the watcher's socket, for the mod: POST requests with a JSON object, on connections kept open."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ CONTENT_LENGTH = re.compile(rb"(?:^|\n)content-length:\s*(\d{1,18})\s", re.IGNOR
 
 
 class BadHttp(ValueError):
-    """Not a request that the mod makes."""
+    """The request is not one that the mod makes."""
 
 
 class HttpRequest(NamedTuple):
@@ -24,7 +24,7 @@ class HttpRequest(NamedTuple):
 
 
 def is_http(line: bytes) -> bool:
-    """Whether a line begins an HTTP request. Any other message begins with a brace."""
+    """Return whether a line begins an HTTP request. Any other message begins with a brace."""
     return line.startswith(b"POST /")
 
 

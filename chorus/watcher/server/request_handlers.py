@@ -1,4 +1,4 @@
-"""The requests of the watcher's socket: checked against their records, and handled.
+"""The requests of the watcher's socket: their arguments are checked, and their handlers called.
 
 An unknown request or wrong arguments are refused with one sentence. The requests about history are in
 `review_requests`.
@@ -71,7 +71,7 @@ from chorus.wire.home import Home
 from chorus.wire.protocol import VERSION, Request
 from chorus.wire.watcher_process import import_path
 
-# Takes the checked arguments; each request has its own record of them, and its own answer.
+# Takes the checked arguments and returns the answer. Each request has its own types of both.
 Handler = Callable[[Any], Awaitable[object]]
 
 
@@ -99,7 +99,7 @@ def _describe(error: ValidationError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StatusRequests:
-    """What the watcher watches, and requests about the watcher itself."""
+    """Requests about the watcher itself, and about what it watches."""
 
     home: Home
     since: str
@@ -156,7 +156,7 @@ class StatusRequests:
         return {}
 
     async def subscribe(self, _: NoArguments) -> dict[str, object]:
-        """Skip existing log entries: the first subscriber gets only new ones."""
+        """Skip existing log entries for the first subscriber, so that it gets only new ones."""
         if self.subscribers() == 1:
             for tree in self.trees.all.values():
                 tree.take_new_entries()
@@ -183,7 +183,11 @@ class StatusRequests:
         }
 
     def _sessions_json(self) -> list[SessionJson]:
-        """The sessions. One without hooks reports no prompt, so its screen decides whether it is waiting."""
+        """Return the sessions as JSON.
+
+        A session with a pending prompt is shown as waiting: without hooks, the session itself does not report
+        that.
+        """
         waiting = {prompt["session"] for prompt in self.prompts.all()}
         sessions = [session.as_json() for session in self.transcripts.pipeline.roster.sessions.values()]
         for session in sessions:
@@ -219,7 +223,7 @@ def name_source(session: SessionJson, *, piped: bool) -> str:
 
 
 def add_client_info(session: SessionJson, info: Mapping[str, Any]) -> None:
-    """Add the client's answer to `initialize`, without fields of an unexpected type."""
+    """Add the client's answer to `initialize` to its session, without fields of an unexpected type."""
 
     def names(key: str, name: str) -> list[str]:
         found = info.get(key)
@@ -234,7 +238,7 @@ def add_client_info(session: SessionJson, info: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PaneRequests:
-    """Panes and headless sessions."""
+    """Requests about panes and headless sessions."""
 
     panes: PaneSource
     runs: HeadlessRuns
@@ -352,7 +356,7 @@ class PaneRequests:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequests:
-    """Pending prompts and their answers."""
+    """Requests about pending prompts and their answers."""
 
     prompts: PendingPrompts
     panes: PaneSource

@@ -1,8 +1,8 @@
 """The requests about history: lanes, log, show, blame, revert, redo, keep, land and drop.
 
 A request that changes files or history takes the pipeline's lock, as every source does. Quick requests run on
-the event loop, with the watcher's own recorder; those that may take longer than a few hundredths of a second
-run in a thread, with another recorder.
+the event loop, with the watcher's own recorder. A request that may take longer than a few hundredths of a
+second runs in a thread, with another recorder.
 """
 
 import asyncio
@@ -80,28 +80,31 @@ from chorus.watcher.server.request_handlers import Handler
 from chorus.watcher.sources.pipeline import Pipeline
 from chorus.watcher.work_trees import WatchedTree, WatchedTrees
 
-# The client reads a file and replaces it some 20 ms later: what is written in between is lost. A call that
-# takes longer waits for the user, and then the client reads the file again before it writes.
+# How long a change waits for open calls that name its files. The client reads a file and replaces it some
+# 20 ms later: what is written in between is lost. A call that takes longer than this waits for the user, and
+# then the client reads the file again before it writes.
 QUIET_SECONDS = 2.0
 QUIET_POLL_SECONDS = 0.01
-# An edit that mod or hooks do not report before it ends has ended by then, or is reported after all.
+# How long to wait for edits that were not reported at their start. An edit has ended by then, or is reported
+# as a call that takes longer.
 UNREPORTED_SECONDS = 0.1
 UNREPORTING = frozenset({Source.MOD.value, Source.HOOK.value})
-# What is done on the loop, so that nobody else waits for more than some hundredths of a second:
-# edits of one file that are followed back, some 0.1 ms each, and the size of such a file,
+# Limits of the work on the event loop: more is done in a thread, so that other requests never wait for more
+# than some hundredths of a second.
+# How many edits of one file are followed back for a blame, some 0.1 ms each, and how large the file may be.
 MAX_TRACED = 100
 MAX_TRACED_BYTES = 100_000
-# (nobody reads the authors of more lines than these),
+# A file with more lines is not blamed as a whole: nobody reads the authors of so many lines.
 MAX_BLAMED_LINES = 50_000
-# entries of the log that are sent,
+# How many entries of the log are sent.
 MAX_LISTED = 500
-# actions that are looked for by their names,
+# How many actions are looked for by their names.
 MAX_NAMED = 20
-# changes of files that are written and recorded, some 5 ms each,
+# How many changes of files are written and recorded, some 5 ms each.
 MAX_APPLIED = 5
-# and planning. Most changes are planned in less.
+# How long planning a change may take. Most changes are planned in less.
 QUICK_SECONDS = 0.03
-# A plan that was overtaken by an edit is made again; after this many times, edits wait for it.
+# How often a plan that was overtaken by an edit is made again. After that, edits wait for the plan.
 MAX_PLANS = 3
 
 Read = TypeVar("Read")
@@ -187,7 +190,10 @@ class ReviewRequests:
         return await run_in_thread(recorder.log.prepare_show(entry, user_diff=user_diff))
 
     async def blame(self, arguments: BlameArguments) -> list[BlameLineJson]:
-        """Blame from memory. What may take seconds, git and a file with many edits, runs in a thread."""
+        """Blame the lines of a file from the history in memory, if that is quick.
+
+        What may take seconds runs in a thread: `git blame`, and a file with many edits.
+        """
         recorder = self._tree(arguments.get("cwd")).recorder
         name, line = arguments["path"], arguments.get("line")
         repository = recorder.workspace.repository
@@ -217,7 +223,7 @@ class ReviewRequests:
         return self.note_delivery.write(readers, current, name, text, path=path, line=line)
 
     async def list_notes(self, arguments: NotesArguments) -> list[NoteJson]:
-        await self.catch_up()  # an edit that is not reported yet may address one
+        await self.catch_up()  # an edit that is not reported yet may address a note
         readers, _ = self._readers(arguments.get("cwd"), here=arguments.get("here", False))
         wanted = set(arguments.get("notes", ()))
         notes = await self.pool.use_all(_roots(readers), self.note_delivery.all)
@@ -310,7 +316,7 @@ class ReviewRequests:
             tree, _ = await self._select(arguments.get("cwd"), Selection(lane=arguments["lane"]))
             own = f"{tree.recorder.workspace.label}:"
             request = replace(request, actions=[name.removeprefix(own) for name in request.actions])
-            # It looks at the whole lane, and commit hooks may take minutes: both run outside the loop.
+            # Planning looks at the whole lane, and commit hooks may take minutes: both run in threads.
             repository = tree.recorder.workspace.repository
             plan = await self._read_one_beside(tree.recorder, partial(plan_landing, request=request))
             pending = PendingLanding(repository.own_dir)
@@ -343,15 +349,15 @@ class ReviewRequests:
         dry_run: bool,
         notify: bool,
     ) -> RevertJson:
-        """Change files and history, never in the middle of an agent's edit."""
-        await self.catch_up()  # an edit that is not reported yet is the session's, not an outside change
+        """Make a revert or redo, but never in the middle of an agent's edit."""
+        await self.catch_up()  # an edit that is not reported yet would count as an outside change
         if dry_run:
             prepared = self._prepare_quickly(tree, prepare) or await self._prepare_beside(tree, prepare)
             self.trees.publish_changes()
             return {**prepared.result, "notified": []}
         deadline = time.monotonic() + QUIET_SECONDS
         plans = 0
-        ahead: PreparedRevert | None = None  # planned while others recorded, on top of `known`
+        ahead: PreparedRevert | None = None  # the plan, made when `known` was the newest record
         known: Oid | None = None
         while True:
             async with self.pipeline.lock:
@@ -378,7 +384,7 @@ class ReviewRequests:
         return {**done, "notified": notified}
 
     def _may_edit_unreported(self, tree: WatchedTree) -> bool:
-        """Whether an edit may be under way in the work tree that is reported only at its end."""
+        """Return whether the work tree may have a running edit that will be reported only at its end."""
         return any(
             session.state == "working" and not UNREPORTING.isdisjoint(session.sources)
             for session in self.pipeline.roster.sessions.values()
@@ -386,7 +392,7 @@ class ReviewRequests:
         )
 
     async def _restore_overwritten(self, tree: WatchedTree, prepared: PreparedRevert) -> None:
-        """Apply a change again if an unreported edit, which had read the file before, has overwritten it."""
+        """Apply a change again if an unreported edit, which read the file before it, has overwritten it."""
         paths = {str(tree.root / path) for path in prepared.result["paths"]}
         deadline = time.monotonic() + QUIET_SECONDS
         await asyncio.sleep(UNREPORTED_SECONDS)
@@ -454,13 +460,16 @@ class ReviewRequests:
         return tree
 
     def _readers(self, cwd: str | None, *, here: bool = False) -> tuple[dict[str, Recorder], str]:
-        """The histories by work tree, and the name of the current one. `here`: only that one."""
+        """Return the histories by name of work tree, and the name of the current tree.
+
+        `here`: return only the history of the current tree.
+        """
         tree = self._tree(cwd)
         name = tree.recorder.workspace.label
         return ({name: tree.recorder} if here else self.trees.readers(tree)), name
 
     async def _select(self, cwd: str | None, selection: Selection) -> tuple[WatchedTree, Selection]:
-        """The work tree of a selection, and the selection without the names of trees."""
+        """Return the work tree of a selection, and the selection with the tree removed from action names."""
         readers, current = self._readers(cwd)
         names = selection.actions
 
@@ -488,7 +497,7 @@ def _roots(readers: Mapping[str, Recorder]) -> dict[str, Path]:
 
 
 def _newest(tree: WatchedTree) -> Oid | None:
-    """The newest record of a work tree."""
+    """Return the commit of a work tree's newest record."""
     tree.recorder.journal.refresh()
     records = tree.recorder.timeline.records
     return records[-1].oid if records else None
@@ -524,7 +533,7 @@ def _find(recorder: Recorder, name: str) -> tuple[Path, str]:
 
 
 def _holds(recorder: Recorder, selection: Selection) -> bool:
-    """Whether the history has actions of the selection's lane or turn."""
+    """Return whether the history has actions of the selection's lane or turns."""
     lanes = lane_spellings(selection.lane) if selection.lane is not None else ()
     held = [entry for entry in recorder.entries() if not lanes or entry.lane in lanes]
     known = {entry.turn for entry in held if entry.turn}

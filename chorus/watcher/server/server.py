@@ -27,7 +27,7 @@ from chorus.wire.home import Home
 from chorus.wire.protocol import MAX_LINE_BYTES, VERSION, Request, encode, parse_request, render_error
 
 Handle = Callable[[Request], Awaitable[object]]
-# Handles a request of the mod, made by the process with that id.
+# Handles a request of the mod. Takes the request, and the id of the process that made it.
 HandleHttp = Callable[[HttpRequest, int | None], Awaitable[Mapping[str, object]]]
 
 # A subscriber that does not read is disconnected when this much waits for it.
@@ -93,8 +93,8 @@ class Server:
             self._home.socket.unlink(missing_ok=True)
         self._closing = True
         if self._server is not None:
-            # A server that is closed while a connection is being accepted leaks it: stop accepting, and let
-            # what was accepted become a connection first.
+            # A server that is closed while it accepts a connection leaks that connection. So stop accepting
+            # first, and let what was accepted become a connection.
             for listener in self._server.sockets:
                 asyncio.get_running_loop().remove_reader(listener.fileno())
             for _ in range(ACCEPT_STEPS):
@@ -188,7 +188,7 @@ class Server:
         await writer.drain()
 
     def _describe_failure(self, error: Exception) -> dict[str, object]:
-        """An unexpected error: a bug, unless something else is in the place of one of Chorus's own files."""
+        """Describe an unexpected error: a bug, unless something has replaced one of Chorus's own files."""
         path = error.filename if isinstance(error, IsADirectoryError | NotADirectoryError) else None
         if isinstance(path, str) and Path(path).is_relative_to(self._home.root):
             place = self._home.root / Path(path).relative_to(self._home.root).parts[0]
@@ -202,7 +202,7 @@ class Server:
 
 
 def loads_quickly(line: bytes) -> Any:  # noqa: ANN401  whatever the line holds
-    """Parse a line of the protocol, unless it is so long that others would have to wait."""
+    """Parse a line of the protocol. Raises ValueError if parsing it would make other requests wait."""
     if is_too_much(line):
         raise ValueError("too many values")
     try:

@@ -1,7 +1,7 @@
-"""The paths of a work tree that the file watch reported, and when.
+"""The paths of a work tree that the file watch reported, each with its time.
 
-Returns each path to check once: all of them, those not reported again for a while, or those written before a
-given time. Never reads a file: the recorder does.
+Returns each path once, for the recorder to check: all paths, or those not reported again for a while, or
+those written before a given time. Never reads the content of a file.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from chorus.system.file_watch.file_watch import FileWatch
 
 log = logging.getLogger("chorus.watcher")
 
-# The barrier comes back mostly within 2 ms; a busy machine takes longer.
+# A barrier is mostly reported within 2 ms; a busy machine takes longer.
 BARRIER_TIMEOUT_SECONDS = 2.0
 # After this many missed barriers in a row the file watch is not waited for again: the tree is scanned.
 MAX_MISSED_BARRIERS = 3
@@ -40,7 +40,7 @@ class PathBatch:
 
     @property
     def where(self) -> set[RepoPath] | None:
-        """Return the paths, or None for the whole work tree."""
+        """The paths, or None for the whole work tree."""
         return set(self.reported) if self.lost is None else None
 
 
@@ -48,10 +48,10 @@ class PathBatch:
 class ChangedPaths:
     root: Path
     watch: FileWatch
-    is_new: bool = True  # nothing was taken since the watch began
+    is_new: bool = True  # no scan of the whole tree was taken since the watch began
     barrier_timeout_seconds: float = BARRIER_TIMEOUT_SECONDS
     _reported: dict[RepoPath, float] = field(default_factory=dict)  # when each path was last reported
-    _seen: dict[RepoPath, float] = field(default_factory=dict)  # when each was first, in seconds since 1970
+    _seen: dict[RepoPath, float] = field(default_factory=dict)  # when first reported, in seconds since 1970
     _lost: float | None = None  # since when only a scan of the whole tree can find what changed
     _head: bool = False
     _missed_barriers: int = 0  # in a row
@@ -79,7 +79,7 @@ class ChangedPaths:
 
         def barrier_passed() -> None:
             passed.set()
-            self._missed_barriers = 0  # also when it is late: a burst delays it, but it works
+            self._missed_barriers = 0  # also if it is late: a burst of changes delays it, but the watch works
 
         if self._missed_barriers < MAX_MISSED_BARRIERS and self.watch.flush_barrier(
             lambda: _call(loop, barrier_passed)
@@ -108,16 +108,16 @@ class ChangedPaths:
 
     @property
     def any_left(self) -> bool:
-        """Whether there is any path to look at."""
+        """True if there is any path to look at."""
         return bool(self._reported) or self.are_lost
 
     @property
     def any_change(self) -> bool:
-        """Whether anything changed, HEAD included."""
+        """True if anything changed, HEAD included."""
         return self.any_left or self._head
 
     def is_settled(self, grace_seconds: float) -> bool:
-        """Whether `take_settled` might return something. A cheap check."""
+        """Return whether `take_settled` might return something. A cheap check."""
         self.gather()
         settled = time.monotonic() - grace_seconds
         if self._lost is not None:
@@ -132,7 +132,7 @@ class ChangedPaths:
         return taken
 
     def put_back(self, taken: PathBatch) -> None:
-        """Return paths that could not be looked at."""
+        """Put back paths that could not be checked, for the next look."""
         self._reported = {**taken.reported, **self._reported}
         self._seen = {**self._seen, **taken.seen}
         self._lost = taken.lost if self._lost is None else self._lost
@@ -152,7 +152,7 @@ class ChangedPaths:
         return self._remove(ready)
 
     def take_until(self, until: str) -> PathBatch:
-        """Take the paths written before that time; none if it is not a valid time."""
+        """Take the paths written before `until`; none if `until` is not a valid time."""
         moment = parse_moment(until)
         if moment is None:
             return PathBatch({})
@@ -160,9 +160,11 @@ class ChangedPaths:
         return self._remove({path: at for path, at in self._reported.items() if self._written(path) < moment})
 
     def take_ended(self, until: float) -> set[RepoPath] | None:
-        """Take the paths that changed by then, in seconds since 1970; None: they may be anywhere.
+        """Return the paths that may have changed by `until`; None if any path may have changed.
 
-        Those that may have been written again since are left for the next look, too.
+        `until` is in seconds since 1970.
+
+        Paths that were written after `until` are also left for the next look. The other paths are taken.
         """
         self.gather()
         if self._lost is not None:
@@ -178,9 +180,9 @@ class ChangedPaths:
         return PathBatch(paths, {path: self._seen.pop(path) for path in paths})
 
     def _written(self, path: RepoPath) -> float:
-        """Return when the file was last written, moved or made; one that is gone counts as changed just now.
+        """Return when the file was last written, moved or created; infinity if it is gone.
 
-        The time of its content may be one that a program set.
+        The time of the last write is not enough: a program may have set it to another time.
         """
         try:
             state = os.lstat(self.root / path)

@@ -1,7 +1,7 @@
 """Hooks as a source: events are taken from the spool in the order in which they were written.
 
-The location of the session's transcript and pane is remembered first, then the event is fed. Only then does a
-client that waits for it continue.
+For each event, the transcript and the pane of its session are remembered first, then the event is fed. A
+client that waits for the event continues after that.
 """
 
 import asyncio
@@ -24,9 +24,10 @@ from chorus.watcher.work_trees import IsWaiting, WatchedTrees
 
 log = logging.getLogger("chorus.watcher")
 
-# A hook that was killed on its way leaves its event and wakes nobody.
+# How often the spool is read at least: a hook that was killed may leave its event without waking the watcher.
 POLL_SECONDS = 5.0
-# The hook before the next call waits at most 257 ms for the watcher. A little less, for the clock of files.
+# The hook before the next call waits for the watcher at most 257 ms. This is less, because the clock of files
+# is not exact.
 NEXT_HOOK_WAITS_SECONDS = 0.2
 
 
@@ -41,11 +42,11 @@ class HookSource:
     notices: NoticeQueue
     requests: PermissionRequests
     lone_sessions: LoneSessions
-    fail: Callable[[BaseException], bool]  # whether no event can be recorded now
+    fail: Callable[[BaseException], bool]  # logs a failure; returns whether no event can be recorded now
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _recorded: asyncio.Event = field(default_factory=asyncio.Event)
-    _unsettled: list[HookEvent] = field(default_factory=list)  # handled, but not all of it is recorded yet
+    _unsettled: list[HookEvent] = field(default_factory=list)  # handled, but perhaps not fully recorded yet
 
     def __post_init__(self) -> None:
         self._recorded.set()
@@ -54,12 +55,12 @@ class HookSource:
         asyncio.get_running_loop().add_reader(self.spool.fileno(), self._wake)
 
     def _wake(self) -> None:
-        # Emptied at once, also while nobody reads the spool: a readable pipe wakes the loop without end.
+        # Empty the pipe at once, even if the spool is read later: a readable pipe wakes the loop without end.
         self.spool.drain_wakeups()
         self._woken.set()
 
     def close(self, *, asleep: bool) -> None:
-        """Stop reading. `asleep`: leave events written from now on to the next watcher."""
+        """Stop reading. `asleep`: from now on, hooks leave their events in the spool and start no watcher."""
         asyncio.get_running_loop().remove_reader(self.spool.fileno())
         self.spool.close(asleep=asleep)
 
@@ -78,7 +79,7 @@ class HookSource:
             await self.read()
 
     async def wait_until_recorded(self, seconds: float) -> None:
-        """Wait until the events of released hooks are recorded, so that the next request finds them."""
+        """Wait until the events of released hooks are recorded, but no longer than `seconds`."""
         if not self._recorded.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
@@ -128,10 +129,12 @@ class HookSource:
             self._unsettled.clear()
 
     def _release_early(self, event: HookEvent) -> IsWaiting:
-        """Let a client continue if it has nothing to wait for. Return a function that says whether it waits.
+        """Let the client continue at once if the event reports only what is done.
 
-        What it does next is reported by a hook as well, whose event is read after this one: the files stay as
-        they are for as long as that hook waits.
+        Return a function that tells whether the client still waits.
+
+        Before its next call, the client runs another hook, whose event is read after this one. The files stay
+        as they are while that hook waits, so the client counts as waiting for that time.
         """
         if not self.events.is_after_the_fact(event.value):
             return lambda: self.spool.is_hook_waiting(event)

@@ -1,7 +1,7 @@
 """Track which clients still run. If a client was killed, its session has ended without an event.
 
-The roster knows each session's client by process id and start time. The kernel reports when one ends; where
-it cannot, clients are checked once a second.
+The roster names each client by its process id and start time. The kernel reports the end of a process. Where
+the kernel cannot, clients are checked once a second.
 """
 
 import asyncio
@@ -21,14 +21,16 @@ from chorus.watcher.state.temporary_hooks import TemporaryHooks
 POLL_SECONDS = 1.0
 # For clients whose end the kernel reports.
 WATCHED_POLL_SECONDS = 10.0
-# By then a client watches its settings files, also on a busy machine: two seconds were enough on an idle one.
+# How long after its start a client counts as young. By then it watches its settings files, also on a busy
+# machine: two seconds were enough on an idle one.
 YOUNG_SECONDS = 15.0
-# A client reads a file again when it has not changed for a second: so not with every poll.
+# Settings files are not touched in every poll: a client reads a changed file again only after the file has
+# not changed for a second.
 TOUCH_EVERY_POLLS = 5
 
 
 def client_key(pid: int, process: Process | None) -> str:
-    """Return a client's key on the roster. One that has already ended gets a key that matches no process."""
+    """Return a client's key on the roster. A client that has ended gets a key that matches no process."""
     return f"{pid}:{process.started if process else ''}"
 
 
@@ -38,7 +40,7 @@ def is_running(client: str) -> bool:
 
 
 def is_young(client: str) -> bool:
-    """Return whether the client started only just now."""
+    """Return whether the client has just started, less than `YOUNG_SECONDS` ago."""
     pid, _, started = client.partition(":")
     began = start_time(int(pid), started)
     return began is not None and abs(time.time() - began) < YOUNG_SECONDS
@@ -52,7 +54,7 @@ class LiveClients:
     end_client: Callable[[SessionId, str], Awaitable[None]]
     temporary_hooks: TemporaryHooks
     setup: Setup
-    on_end: Callable[[], None] = lambda: None  # a client has ended
+    on_end: Callable[[], None] = lambda: None  # called when a client has ended
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _watched: dict[str, int] = field(default_factory=dict)  # a descriptor of each client's process
 
@@ -62,7 +64,7 @@ class LiveClients:
             self._changed.set()
 
     def is_watched(self, client: str) -> bool:
-        """Whether the kernel reports when this client ends."""
+        """Return whether the kernel reports when this client ends."""
         return client in self._watched
 
     async def run(self) -> None:
@@ -83,13 +85,13 @@ class LiveClients:
                 self._unwatch(client)
 
     async def end_gone(self) -> None:
-        """End every client that is gone, in each session it was in."""
+        """Call `end_client` for every client that is gone, in each session that it was in."""
         for session in list(self.roster.sessions.values()):
             for client in [one for one in self.roster.clients_of(session.id) if not is_running(one)]:
                 await self.end_client(session.id, client)
 
     def _watch_all(self) -> bool:
-        """Watch all clients and no others. Return False if the end of one would go unnoticed."""
+        """Watch the processes of all clients on the roster. Return False if some cannot be watched."""
         clients = {client for name in self.roster.sessions for client in self.roster.clients_of(name)}
         for client in self._watched.keys() - clients:
             self._unwatch(client)
@@ -101,7 +103,7 @@ class LiveClients:
         descriptor = open_process(int(client.partition(":")[0]))
         if descriptor is None:
             return
-        if not is_running(client):  # another process with its id
+        if not is_running(client):  # another process has its id now
             os.close(descriptor)
             return
         self._watched[client] = descriptor

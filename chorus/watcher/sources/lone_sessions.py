@@ -1,8 +1,10 @@
 """Find the sessions that are alone in their work tree: they need to report an edit only at its end.
 
-Nothing else claims what such an edit wrote, and the text it began with is in its report. The mod learns this
-from the reply to a report; hooks find a file in the spool. Unlike the mod, hooks cannot report an edit that
-has begun and takes longer, so for them the client must also edit without asking, and no sub-agent may run.
+No other call can have written what such an edit wrote, and the edit's report holds the text from before it.
+The mod learns that its session is alone from the reply to a report; hooks find a file in the spool.
+
+If an edit takes longer, the mod reports it while it runs. Hooks cannot do that. So a session with hooks must
+also edit without asking, and run no sub-agent.
 """
 
 from collections.abc import Mapping
@@ -20,8 +22,8 @@ from chorus.watcher.work_trees import WatchedTrees
 class _HookedSession:
     """What hook events say about a session."""
 
-    asks: bool = True  # before it edits a file
-    agents: set[str] = field(default_factory=set)  # that may run
+    asks: bool = True  # the client may ask before it edits a file
+    agents: set[str] = field(default_factory=set)  # the sub-agents that may be running
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class LoneSessions:
     _hooked: dict[SessionId, _HookedSession] = field(default_factory=dict)
 
     def is_alone(self, session: SessionId, cwd: object) -> bool:
-        """Whether nothing but edits of this session's client may be written in its work tree."""
+        """Return whether nothing writes in the session's work tree, except edits of its own client."""
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
         if tree is None or tree.windows.open or tree.any_held:
             return False
@@ -57,7 +59,7 @@ class LoneSessions:
             (hooked.agents.add if runs else hooked.agents.discard)(agent)
 
     def update(self) -> None:
-        """Let hooks know which clients are alone now, before any of them goes on."""
+        """Let hooks know which clients are alone now, before any client goes on."""
         roster = self.pipeline.roster
         alone: dict[str, bool] = {}
         for session, hooked in list(self._hooked.items()):

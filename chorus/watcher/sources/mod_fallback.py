@@ -37,8 +37,8 @@ class ModFallback:
     find_root: Callable[[str], Path | None]
     record_own_change: Callable[
         [Path, Path], object
-    ]  # in a work tree: that Chorus wrote this file, and no call did
-    reachable_since: float = math.inf  # since the epoch: before that, no report could reach this watcher
+    ]  # takes a work tree and a file in it that Chorus wrote, not a call
+    reachable_since: float = math.inf  # in seconds since 1970: no report could reach this watcher before
     _unreported: LruDict[ToolUseId, None] = field(default_factory=lambda: LruDict(MAX_CALLS))
     _done: set[str] = field(default_factory=set)  # clients that were given hooks, or cannot be
 

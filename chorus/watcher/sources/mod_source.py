@@ -1,8 +1,9 @@
 """The mod as a source: like hooks, but over the socket.
 
-Each report is answered once it is recorded. The client waits only for the report before a call; for an edit,
-only if the last answer did not say that the session is alone. Reports are not stored: what a watcher could
-not record is read from the transcript.
+The reply to a report is sent once the report is recorded. For a command, the client waits for the reply
+before and after the call. For an edit it waits only before the call, and not at all if the last reply said
+that the session is alone. Reports are not stored: what a watcher could not record is read from the
+transcript.
 """
 
 import asyncio
@@ -33,13 +34,13 @@ from chorus.watcher.work_trees import WatchedTrees
 
 log = logging.getLogger("chorus.watcher")
 
-# What the pane in the client's window shows.
+# How much is shown in the mod's own pane, inside the client.
 MAX_LISTED = 12
 MAX_TEXT_LENGTH = 60
 
 
 class ListedAction(TypedDict):
-    """One row of the pane in the client's window."""
+    """One row of the mod's own pane, inside the client."""
 
     n: int | None
     id: str | None
@@ -54,10 +55,10 @@ class OpenActions(TypedDict):
 
 
 class ReportReply(TypedDict):
-    number: NotRequired[int]  # of the action that the call became
-    notice: NotRequired[str]  # for the model
+    number: NotRequired[int]  # the number of the action that the call became
+    notice: NotRequired[str]  # the text of notices, for the model
     alone: NotRequired[bool]  # the next edit need not be reported before it ends
-    request: NotRequired[int]  # the prompt about which the mod is to ask
+    request: NotRequired[int]  # names a prompt: the mod polls for its answer with this number
 
 
 ModReply = ReportReply | OpenActions | PollReply
@@ -104,13 +105,13 @@ class ModSource:
         return {"open": sum(lane["open"] for lane in log.lanes()), "actions": listed}
 
     def _number_of(self, call: str, cwd: object) -> int | None:
-        """The number of the action that this call became; None if it changed nothing."""
+        """Return the number of the action that this call became; None if the call changed nothing."""
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
         recorded = tree.recorder.timeline.find_action(call) if tree is not None else None
         return recorded.record.number if recorded is not None and recorded.record.action == call else None
 
     def has_new(self) -> bool:
-        """Whether a report waits until it can be fed. May be called from any thread."""
+        """Return whether a report waits until it can be fed. May be called from any thread."""
         return bool(self._unread)
 
     @asynccontextmanager
@@ -189,7 +190,7 @@ def _describe_action(entry: LogEntryJson) -> ListedAction:
 
 
 def _client_waits(report: Mapping[str, Any], seconds: float) -> Callable[[], bool]:
-    """Return a function that tells whether the client still waits for the answer to this report."""
+    """Return a function that tells whether the client still waits for the reply to this report."""
     sent, received = report.get("time"), asyncio.get_running_loop().time()
     if not isinstance(sent, int):
         return lambda: False

@@ -1,7 +1,7 @@
 """Record changes between calls as outside changes, once it is certain that no call claims them.
 
-Woken by the file watches. Transcripts are read first: a call they report may be the one that wrote. While the
-user is asked about a call, it writes nothing: what changes then is outside too.
+Woken by the file watches. Transcripts are read first, because a call that they report may have made a change.
+While the user is asked about a call, the call writes nothing, so changes made then are outside changes, too.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class OutsideChanges:
     trees: WatchedTrees
     roster: SessionTable
     transcripts: TranscriptSource
-    is_asked: Callable[[Call], bool]  # whether the user is surely still asked about this call
+    is_asked: Callable[[Call], bool]  # returns whether the user is certainly still asked about this call
 
     async def record_before_answer(self) -> None:
         """Record what changed while a call waited for the answer that is about to be given."""
@@ -73,7 +73,7 @@ class OutsideChanges:
         return await tree.record_outside(grace_seconds=self._grace_seconds(tree))
 
     def _is_due(self, tree: WatchedTree) -> bool:
-        """Whether there may be something to record, or the tree is gone."""
+        """Return whether there may be something to record, or the tree is gone."""
         if tree.windows.open:
             return True
         grace = self._grace_seconds(tree)
@@ -81,6 +81,6 @@ class OutsideChanges:
 
     def _grace_seconds(self, tree: WatchedTree) -> float:
         live = [s for s in self.roster.sessions.values() if s.state != "gone"]
-        # A watcher that starts finds changes of calls that are reported late, from whatever source.
+        # A watcher that has just started finds changes of calls that any source may report late.
         late = (tree.is_new and live) or not all(session.is_live for session in live)
         return GRACE_SECONDS_WITHOUT_HOOKS if late else GRACE_SECONDS

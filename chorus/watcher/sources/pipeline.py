@@ -1,7 +1,7 @@
-"""The one pipeline that every source feeds: messages become outcomes, outcomes reach their work trees.
+"""The one pipeline that every source feeds: events become outcomes, outcomes reach their work trees.
 
 Feeds pairing, keeps the roster, and gives each work tree the outcomes of the sessions that work in it. An
-unknown message is counted, never fatal.
+unknown event is counted, never fatal.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from chorus.watcher.work_trees import IsWaiting, WatchedTree
 
 log = logging.getLogger("chorus.watcher")
 
-# Calls that may still be corrected, with the work tree each ran in.
+# How many calls are remembered with their work tree, because they may still be corrected.
 MAX_CALLS = 1024
 
 FindTree = Callable[[str], WatchedTree | None]
@@ -63,9 +63,10 @@ class Pipeline:
         reported_at: float | None = None,
         history: bool = False,
     ) -> list[Outcome]:
-        """Feed messages of one source, in order. `history`: from before the session was watched.
+        """Feed events (`messages`) of one source, in order.
 
-        `client`: the one whose hook it is. `reported_at`: when it was written, if a file's time says so.
+        `client`: the client whose hook or mod reports them. `reported_at`: when the event was written, if it
+        was in a file. `history`: the events are from before the session was watched.
         """
         outcomes: list[Outcome] = []
         for message in messages:
@@ -93,7 +94,10 @@ class Pipeline:
         return outcomes
 
     def _goes_on(self, outcome: Outcome, client: str) -> bool:
-        """Whether a client reports the end of a session that another client also uses."""
+        """Return whether a session goes on although this client has reported its end.
+
+        That is so if another client is in the session too.
+        """
         if not isinstance(outcome, SessionEnded) or not client:
             return False
         return self.roster.remove_client(outcome.session, client)
@@ -132,7 +136,10 @@ class Pipeline:
         return found
 
     def _trees_of(self, outcome: Outcome) -> Iterable[WatchedTree]:
-        """The work trees of an outcome. A call's is the one it runs in: a sub-agent may have its own."""
+        """Return the work trees that an outcome is for.
+
+        A call belongs to the work tree that it runs in, because a sub-agent may have a tree of its own.
+        """
         match outcome:
             case CallOpened(call) | CallStarted(call) | ActionClosed(call):
                 tree = (self._find_tree(call.cwd) if call.cwd else None) or self._tree_of(call.session)

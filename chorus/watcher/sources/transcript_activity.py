@@ -20,7 +20,7 @@ log = logging.getLogger("chorus.watcher")
 SETTLE_SECONDS = 0.05
 # For sessions whose calls the mod or hooks report: there is time to read the lines of several calls together.
 REPORTED_SETTLE_SECONDS = 0.25
-# Files are read at most this often. The client itself writes transcripts up to 250 ms late.
+# Time between two readings, at least. The client itself writes transcripts up to 250 ms late.
 POLL_SECONDS = 0.1
 # When no session was active for a while, files that are not watched are read less often.
 QUIET_SECONDS = 3.0
@@ -39,18 +39,18 @@ class TranscriptActivity:
     _problem: str | None = None  # why directories are not watched, as it was last logged
 
     def note(self) -> None:
-        """Read more often if files are not watched: a session has just reported something."""
+        """Note that a session is active. Files that are not watched are then read more often."""
         self._active_at = time.monotonic()
         if not self.is_watching:
             self._changed.set()
 
     def note_file(self) -> None:
-        """Read again soon: there is a new file."""
+        """Note that there is a new file, so that files are read again soon."""
         self._active_at = time.monotonic()
         self._changed.set()
 
     def watch(self, directories: Iterable[Path]) -> None:
-        """Watch the directories of transcripts. To be called before each reading of the files."""
+        """Watch the directories of transcripts. Call it before each reading of the files."""
         self._read_at = time.monotonic()
         if self._watch is None:
             return
@@ -69,7 +69,7 @@ class TranscriptActivity:
     async def wait(
         self, limit_seconds: float = WATCHED_POLL_SECONDS, settle_seconds: float = SETTLE_SECONDS
     ) -> None:
-        """Wait until it is time to read files again, at most until the limit."""
+        """Wait for a change, but no longer than the limit, then until it is time to read files again."""
         if self.is_watching:
             await self._wait_for_change(limit_seconds)
         elif time.monotonic() - self._active_at >= QUIET_SECONDS:
@@ -84,7 +84,7 @@ class TranscriptActivity:
     async def _wait_for_change(self, limit_seconds: float) -> None:
         assert self._watch is not None
         loop = asyncio.get_running_loop()
-        # Only while it is waited for: several writes in a moment wake the loop once.
+        # The loop listens only during this wait, so several writes in a moment wake it once.
         loop.add_reader(self._watch.fileno(), self._changed.set)
         try:
             with suppress(TimeoutError):

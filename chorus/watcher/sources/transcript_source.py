@@ -1,4 +1,4 @@
-"""Transcripts as a source: the files of the watched sessions, main and sub-agents', read as they grow.
+"""Transcripts as a source: the files of watched sessions and of their sub-agents, read as they grow.
 
 A line that was there before the session was watched is history: it is fed so that turns and messages are
 known, but nothing from it is recorded. The sessions, and how far each file was read, are saved for the next
@@ -30,14 +30,17 @@ from chorus.watcher.sources.transcript_activity import (
 from chorus.watcher.state.files import SessionFile, save_json
 from chorus.watcher.work_trees import WatchedTrees
 
-# What was read since positions were last saved is read again by the next watcher, and recognised by its ids.
+# How often positions are saved. Lines read since the last save are read again by the next watcher, which
+# recognises them by their ids.
 SAVE_SECONDS = 3.0
-# A client writes its last lines within a second of its end; background tasks it left may add some.
+# How long the files of an ended session are still read. A client writes its last lines within a second of its
+# end, but background tasks that it left may add some.
 LATE_SECONDS = 60.0
-# What is read and fed before requests have their turn again: some ten milliseconds of work.
+# The most that is read and fed before requests get their turn: some ten milliseconds of work.
 MAX_STEP_BYTES = 2**20
 MAX_STEP_LINES = 500
-# All positions are saved with each read: those of the sessions of some weeks are enough.
+# How many positions of files that are no longer followed are kept: enough for the sessions of some weeks.
+# Every save writes all positions.
 MAX_POSITIONS = 500
 
 
@@ -72,7 +75,7 @@ class TranscriptSource:
 
     async def run(self) -> None:
         while True:
-            # First watched, then read: what is written in between is read the next time.
+            # Watch first, then read: what is written in between is read the next time.
             self.activity.watch(self.tails.directories)
             await self.catch_up()
             self._save_if_due()
@@ -82,12 +85,12 @@ class TranscriptSource:
             )
 
     def _is_all_reported(self) -> bool:
-        """Whether hooks or mods report the calls of all sessions that are followed."""
+        """Return whether hooks or mods report the calls of all sessions that are followed."""
         sessions = self.pipeline.roster.sessions
         return all(name in sessions and sessions[name].is_live for name in self.tails.followed)
 
     async def catch_up(self) -> None:
-        """Feed everything that has been written by now, in small steps so that others are not blocked."""
+        """Feed everything that has been written by now, in small steps so that requests are not blocked."""
         async with self.pipeline.lock:
             await self._read_step()
         while self.tails.has_more:
@@ -104,7 +107,7 @@ class TranscriptSource:
             await self._read_step()
 
     async def _read_step(self) -> None:
-        # If it cannot be recorded, the next watcher has to read it again.
+        # Save no position before the lines are recorded: if that fails, the next watcher must read them.
         before, self.tails.frozen = self.tails.frozen, True
         lines = list(self.tails.read())
         for history in (True, False):
@@ -121,7 +124,10 @@ class TranscriptSource:
         self.tails.forget_quiet(gone, time.monotonic())
 
     async def end_client(self, session: SessionId, client: str) -> None:
-        """Feed what an ended client wrote last, then close its session, unless another client is in it."""
+        """Feed what an ended client wrote last, then close its session.
+
+        If another client is in the session, close only the calls of the ended client.
+        """
         if not self.pipeline.roster.remove_client(session, client):
             await self.end_session(session)
             return
@@ -161,15 +167,15 @@ class TranscriptTails:
     clients: Clients
     path: Path  # where positions are saved
     has_more: bool = False  # the last call left something to read
-    frozen: bool = False  # what was read last is not recorded yet: the next watcher must read it again
+    frozen: bool = False  # save nothing: what was read last is not recorded, the next watcher must read it
     unsaved: bool = False  # positions have moved since they were saved
     saved_at: float = 0.0
     _files: dict[Path, _Followed] = field(default_factory=dict)
     _mains: dict[Path, SessionId] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
     _directories: set[Path] = field(default_factory=set)
-    _positions: dict[str, int] = field(default_factory=dict)  # the one that moved last is last
-    _quiet: dict[SessionId, float] = field(default_factory=dict)  # since when, of sessions that ended
+    _positions: dict[str, int] = field(default_factory=dict)  # in the order in which they last moved
+    _quiet: dict[SessionId, float] = field(default_factory=dict)  # ended sessions, since when no file grew
 
     def load(self) -> None:
         """Read the positions an earlier watcher saved. A damaged file counts as empty."""
@@ -179,7 +185,7 @@ class TranscriptTails:
                 self._positions = {path: at for path, at in known.items() if isinstance(at, int)}
 
     def follows(self, name: str) -> bool:
-        """Whether the transcript of that name is followed. Quick, because every report asks."""
+        """Return whether the transcript of that name is followed. Quick, because every report asks."""
         return name in self._names
 
     def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> bool:
@@ -253,7 +259,7 @@ class TranscriptTails:
                 self._positions.pop(str(path), None)
                 self._positions[str(path)] = followed.tail.position
             budget -= max(followed.tail.position - start, 0)
-            # The files after it wait: a sub-agent's lines are read after those of its session.
+            # Stop here, so that the lines of sub-agents are fed after those of their session.
             if followed.tail.has_more or budget <= 0 or lines_left <= 0:
                 self.has_more = True
                 return

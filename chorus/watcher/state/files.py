@@ -1,6 +1,6 @@
-"""The files that a watcher saves for the next one: small, in JSON, replaced as a whole.
+"""Small JSON files that a watcher saves for the next one. Each is replaced as a whole.
 
-A write error is logged and stops nothing: what is saved here can be found again from the sources.
+A write error is only logged: what is saved here can also be read from the sources again.
 """
 
 import json
@@ -25,14 +25,14 @@ def save_json(path: Path, value: object) -> None:
     if not path.parent.exists():
         return  # Chorus is being removed from the repository
     try:
-        # Permission requests are for their user alone.
+        # Some files hold permission requests, which no other user may read.
         replace_file(path, json.dumps(value).encode(), mode=0o600)
     except OSError as error:
         log.warning("cannot write %s: %s", path.name, error)
 
 
 def has_free_space(directory: Path) -> bool:
-    """Return whether a file of the usual size can be written to the disk."""
+    """Return whether the disk has space: try to write a file of `FREE_BYTES`."""
     trial = directory / "room.tmp"
     try:
         with open(trial, "wb", opener=open_private) as file:

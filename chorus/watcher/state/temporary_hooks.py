@@ -1,7 +1,7 @@
-"""Temporary hooks: in a settings file only while a certain client runs.
+"""Temporary hooks: hooks that are in a settings file only while certain clients run.
 
-Saves which file was changed for which client. Removes the hooks when the last of those clients has ended,
-also after a watcher was killed. Hooks that the user installed are never removed.
+Saves which settings file was changed for which client, so that a later watcher knows it too. When the last of
+a file's clients has ended, the hooks are removed from it. Hooks that the user installed are never removed.
 """
 
 import json
@@ -18,7 +18,7 @@ from chorus.watcher.state.files import save_json
 
 log = logging.getLogger("chorus.watcher")
 
-# The file in the watcher's directory.
+# The name of the file in the watcher's directory.
 TEMPORARY_HOOKS_FILE = "temporary-hooks.json"
 
 
@@ -42,7 +42,8 @@ class TemporaryHooks:
     def add(self, installation: HookInstallation, *, installed: bool) -> None:
         """Remember to remove the hooks when the client has ended.
 
-        `installed`: they were installed for this client; otherwise they may be the user's own, and stay.
+        `installed`: the hooks were installed for this client. If not, they may be the user's own: then they
+        stay, unless they were already temporary.
         """
         if installed or any(one.settings == installation.settings for one in self.installations):
             self._save([*self.installations, installation])

@@ -1,6 +1,6 @@
 """The turns of all sessions: kept in memory, published as they change, and saved when they end.
 
-The file has one line per turn that ended, so that an answer outlives its pane, its session and the watcher.
+The file has one line per turn that ended, so that the agent's text outlives the pane, session and watcher.
 """
 
 import json
@@ -25,7 +25,7 @@ from chorus.watcher.work_trees import Publisher
 
 log = logging.getLogger("chorus.watcher")
 
-# One line of a terminal.
+# Fits one line of a terminal.
 MAX_CALL_LENGTH = 100
 
 
@@ -34,8 +34,8 @@ class TurnStore:
         self._path = path
         self._publisher = publisher
         self._table = TurnTable()
-        self._saved_of: dict[str, dict[str, TurnJson]] = {}  # by session: those of earlier watchers
-        self._sums: dict[str, SessionSums] = {}  # by session, since its turns last changed
+        self._saved_of: dict[str, dict[str, TurnJson]] = {}  # by session: the turns of earlier watchers
+        self._sums: dict[str, SessionSums] = {}  # by session; removed when one of its turns changes
         self._models: dict[str, str | None] = {}  # by session, as its turns name them
 
     def load(self) -> None:
@@ -80,7 +80,7 @@ class TurnStore:
                 publish(_call_event(action, action.status, action.failure))
 
     def read(self, *, session: str | None, turn: str | None) -> list[TurnJson]:
-        """Return the turns, oldest first."""
+        """Return the turns, oldest first: all, or those of one session or one turn."""
         known = {
             (turn["session"], turn["turn"]): turn for turn in map(self._describe, self._table.all()) if turn
         }
@@ -94,7 +94,7 @@ class TurnStore:
         return [one for one in found if turn is None or one["turn"] in wanted]
 
     def add_sums(self, session: SessionJson) -> None:
-        """Add the sums of its turns to a session."""
+        """Add the sums of a session's turns to its JSON object."""
         name = SessionId(session["id"])
         sums = self._sums.get(name)
         if sums is None:
@@ -110,9 +110,10 @@ class TurnStore:
             session["model"] = self._models[name]
 
     def _describe(self, record: TurnRecord) -> TurnJson | None:
-        """Return a turn with what an earlier watcher saved of it; None if it was saved under another id.
+        """Return a turn as JSON, joined with what an earlier watcher saved of it.
 
-        After a restart a stream is read again. It does not name its turns, so they are matched by message.
+        None if it was saved under another id. That happens because a stream is read again after a restart
+        and does not name its turns. Such turns are recognised by their messages.
         """
         turn, saved = record.as_json(), self._saved_of.get(record.session, {})
         if record.turn in saved:
@@ -128,7 +129,7 @@ class TurnStore:
 
 
 def _call_event(call: Call | Action, status: str, failure: str | None) -> CallEvent:
-    """Return one line about a call, with paths relative to its directory."""
+    """Return an event with one line of text about a call. Its paths are relative to the call's directory."""
     about = [os.path.relpath(path, call.cwd) if call.cwd else path for path in call.paths]
     command = call.input.get(COMMAND_KEY)
     text = " ".join([call.tool, *(about or ([command] if isinstance(command, str) else []))])

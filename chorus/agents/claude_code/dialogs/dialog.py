@@ -18,11 +18,11 @@ _INPUT_ROW = re.compile(r"[❯>!#&](?: .*)?")
 _NAMED_SEPARATOR = re.compile(r"─+(?: [^─]+ ─+)?")
 # With several prompts pending, the client puts a counter at the right end of the title's row.
 _COUNTER = re.compile(r"\s{2,}\d+ of \d+$")
-# A footer names keys.
+# A footer is recognised by the keys that it names.
 _FOOTER = re.compile(r"(?:^|· )(?:Esc|Enter|Tab|shift\+\w+|ctrl\+\w)\b.* to \w", re.IGNORECASE)
 # The lower edge of a box that spans the pane.
 _BOX_END = re.compile(r"╰─+╯")
-# Where a plan has its options.
+# The columns in which a plan may have its options.
 _PLAN_COLUMNS = {3, 4}
 # Drawn next to a text that continues above or below.
 _MORE = ("↑", "↓")
@@ -30,9 +30,9 @@ _CURSOR = "❯"
 # In a narrow pane 2.1.191 leaves out the blank before a label that it wraps.
 _NUMBERED = re.compile(r"([1-9][0-9]?)\. ?(.*)")
 _CHECK_BOX = re.compile(r"\[(.)\] ")
-# As many rows show most dialogs with their title.
+# This many rows are enough to show most dialogs with their title.
 _LAST_ROWS = 30
-# Rows in a list of check boxes that are no options: the arrow keys reach them to go on.
+# Rows in a list of check boxes that are not options: choosing one of them continues.
 _CONTINUE_ROWS = {"Submit", "Next"}
 
 
@@ -99,19 +99,19 @@ def find_dialog(screen: CapturedScreen) -> Dialog | NoDialog | UnreadableDialog:
     options = _find_options(screen, above)
     if isinstance(options, str):
         return _keyed_dialog(screen, footer_start, footer) or UnreadableDialog(options, footer)
-    # What a shell prints below a client that died is in another column.
+    # If the client has died, the text that the shell prints below the dialog is in another column.
     if {indent_of(row) for row in screen.rows[footer_start:]} != {options.cursor}:
         return UnreadableDialog("the last rows are not aligned with the dialog", footer)
     return _assemble(screen, options, footer)
 
 
 def last_rows(screen: CapturedScreen) -> tuple[str, ...]:
-    """The rows at the end of the screen, where the client draws its dialogs."""
+    """Return the rows at the end of the screen, where the client draws its dialogs."""
     return screen.rows[-_LAST_ROWS:]
 
 
 def paragraphs(rows: tuple[str, ...], edge: int) -> list[str]:
-    """The text of the rows, one string for each run without a blank row."""
+    """Return the text of the rows, one string for each run of rows without a blank row."""
     runs: list[list[str]] = [[]]
     for row in rows:
         if row:
@@ -153,7 +153,7 @@ def _assemble(screen: CapturedScreen, found: OptionList, footer: str) -> Dialog:
 
 
 def _keyed_dialog(screen: CapturedScreen, footer_start: int, footer: str) -> Dialog | None:
-    """A dialog without options, answered with the keys its footer names."""
+    """Return a dialog without options, which is answered with the keys that its footer names."""
     indent = indent_of(screen.rows[footer_start])
     top = _find_top(screen, footer_start, indent)
     if top < 0:
@@ -163,7 +163,7 @@ def _keyed_dialog(screen: CapturedScreen, footer_start: int, footer: str) -> Dia
 
 
 def _area(screen: CapturedScreen, top: int) -> ScreenArea:
-    # The line left of a docked pane counts as well.
+    # The area includes the line left of a docked pane.
     return ScreenArea(max(top, 0), screen.width + 1 if screen.docked else None)
 
 
@@ -175,10 +175,10 @@ def _without_options(screen: CapturedScreen, reason: str, ending: str) -> NoDial
 
 
 def _find_top(screen: CapturedScreen, start: int, column: int) -> int:
-    """The row of the separator above the dialog's title, or -1 if it is not on the screen.
+    """Return the row of the separator above the dialog's title, or -1 if it is not on the screen.
 
     A separator right above the question does not count: in a plan it divides the question from the text. In a
-    pane with few rows, a plan has no separator above its title; then the edge of the plan's area counts.
+    pane with few rows, a plan has no separator above its title. Then the edge of the plan's area counts.
     """
     for index in range(start - 1, -1, -1):
         if column in _PLAN_COLUMNS and screen.is_plan_edge(index):
@@ -192,7 +192,11 @@ def _find_top(screen: CapturedScreen, start: int, column: int) -> int:
 
 
 def _belongs_to(separator: Separator, column: int) -> bool:
-    """A dialog's text is one or two columns right of its separators; a question's is directly below them."""
+    """Return whether a separator may belong to a dialog whose text is in this column.
+
+    The text of a dialog is one or two columns right of its separators. The text of a question is in the same
+    column as its separators.
+    """
     return column == separator.indent == 0 or 1 <= column - separator.indent <= 2
 
 
@@ -224,7 +228,7 @@ def _is_scrolled(screen: CapturedScreen, index: int) -> bool:
 
 
 def _without_bar(row: str) -> str:
-    """The row without the bar that the client draws to the left of text of several rows."""
+    """Return the row without the bar that the client draws to the left of text of several rows."""
     return row.replace("│", " ", 1) if row.startswith("│") else row
 
 
@@ -263,9 +267,9 @@ def _has_cursor(row: str) -> bool:
 
 
 def _list_start(screen: CapturedScreen, end: int) -> int:
-    """The first row of the last run of rows without a blank row or a separator.
+    """Return the first row of the run of rows that ends at `end`, without a blank row or a separator.
 
-    One separator is crossed: the one above a single last option, which a question draws apart.
+    One separator may be in the run: the one that a question draws above its last option.
     """
     index = end
     while index > 0:
@@ -279,7 +283,10 @@ def _list_start(screen: CapturedScreen, end: int) -> int:
 
 
 def _read_numbered(screen: CapturedScreen, start: int, end: int, cursor: int) -> OptionList | str:
-    """Walk up from the last row to number 1: the lowest one is the real one."""
+    """Read a list with numbers, from its last row up to the first number 1 found.
+
+    A number 1 further up is text, not an option.
+    """
     groups: list[tuple[int, list[str], bool]] = []
     pending: list[str] = []
     apart = False
@@ -313,7 +320,7 @@ def _in_order(groups: list[tuple[int, list[str], bool]], start: int, cursor: int
 
 
 def _number_at(row: str, cursor: int) -> int | None:
-    """The option number in this row, if cursor and number are in the list's columns."""
+    """Return the option number in this row, if cursor and number are in the list's columns."""
     if row[:cursor].strip(" ") or row[cursor : cursor + 2] not in {_CURSOR + " ", "  "}:
         return None
     match = _NUMBERED.fullmatch(row[cursor + 2 :])
@@ -338,7 +345,10 @@ def _drawn_option(cursor: int, number: int, rows: list[str], apart: bool) -> Dra
 
 
 def _read_unnumbered(screen: CapturedScreen, start: int, end: int, cursor: int) -> OptionList | None:
-    """A list without numbers: every row is an option, one is selected; the question may be right above."""
+    """Read a list without numbers: each row is an option, and one is selected.
+
+    The question may be right above the list.
+    """
     options: list[DrawnOption] = []
     first = end + 1
     for index in range(end, start - 1, -1):
@@ -355,7 +365,7 @@ def _read_unnumbered(screen: CapturedScreen, start: int, end: int, cursor: int) 
 
 
 def _read_row(screen: CapturedScreen, index: int) -> OptionList | None:
-    """Options side by side, at least two blanks apart, with the cursor before one of them."""
+    """Read options side by side, at least two blanks apart, with the cursor before one of them."""
     row = screen.rows[index]
     cursors = [match.start() for match in re.finditer(f"(?<= ){_CURSOR} ", row)]
     labels = list(re.finditer(r"\S+(?: \S+)*", row.replace(_CURSOR, " ")))

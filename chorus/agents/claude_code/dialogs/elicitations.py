@@ -1,4 +1,4 @@
-"""Turn what an MCP server asks the user for into a prompt: one question for each field of its form."""
+"""Turn an MCP server's request to the user into a prompt: one question for each field of its form."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ YES, NO = "Yes", "No"
 
 
 def render_form(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the fields of a form as questions, in the same format as the agent's own."""
+    """Return the fields of a form as questions, in the same format as the agent's own questions."""
     required = read_required(schema)
     return [_question(name, field, optional=name not in required) for name, field in read_fields(schema)]
 
@@ -49,7 +49,7 @@ def read_fields(schema: Mapping[str, Any] | None) -> Iterator[tuple[str, Mapping
 
 
 def read_choices(field: Mapping[str, Any]) -> list[str]:
-    """Return the values a field may have; none if it takes any text."""
+    """Return the values a field may have; empty if the field takes any text."""
     if field.get("type") == "boolean":
         return [YES, NO]
     values = field.get("enum")
@@ -91,7 +91,7 @@ def read_labels_of(question: Mapping[str, Any]) -> list[str]:
 
 
 def _describe_question(question: Mapping[str, Any]) -> str:
-    """Return a question in one line: the name that an answer gives it, its text, and what it takes."""
+    """Return a question in one line: its name, its text, and which values it takes."""
     more = "; ".join(filter(None, (question.get("takes"), "optional" if question.get("optional") else "")))
     name, text = str(question.get("header")), str(question["question"])
     about = f"{name}: {text}" if name != text else text

@@ -12,7 +12,7 @@ from chorus.model.prompt import Option, TextField, TextInput
 
 # Keys as a footer names them, and as tmux does.
 _KEYS = {"Enter": "Enter", "Esc": "Escape", "Tab": "Tab", "shift+Tab": "BTab"}
-# In the footer while the selected option takes a text; gone once its text field is open.
+# The footer shows this while the selected option takes a text, but not once its text field is open.
 TAB_TO_AMEND = "Tab to amend"
 
 
@@ -44,7 +44,7 @@ def read_options(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> ReadOp
     keys = _keys(dialog.options)
     amends = TAB_TO_AMEND in rule.footer.pattern
     options = tuple(
-        # In a list without numbers a wrapped text would look like another option.
+        # In a list without numbers, options take no text: a wrapped text would look like another option.
         Option(key, one.label, one.rule.meaning, None if press else _text_input(one.rule, amends), press)
         for key, one, press in zip(keys, labelled, _presses(dialog), strict=True)
     )
@@ -78,7 +78,7 @@ def _match_label(drawn: DrawnOption, allowed: dict[str, LabelRule], dialog: Dial
 
 
 def _amendment(text: str, label: LabelRule, footer: str) -> str | None:
-    """The text typed behind `Yes,` or `No,`; None if no text field is open there."""
+    """Return the text typed after `Yes,` or `No,`; None if no text field is open there."""
     lead = f"{label.text.pattern},"
     if not label.amend or TAB_TO_AMEND in footer or not text.startswith(lead):
         return None
@@ -89,17 +89,20 @@ def _amendment(text: str, label: LabelRule, footer: str) -> str | None:
 
 
 def _text_input(label: LabelRule, amends: bool) -> TextInput | None:
-    """How the option takes typed text. `amends`: whether the dialog's footer ever offers to add one."""
+    """Return how the option takes a typed text. `amends`: the dialog's footer may offer to add a text."""
     return "replace" if label.typed else "append" if label.amend and amends else None
 
 
 def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
-    """The number drawn before each option, or its place in a list without numbers."""
+    """Return the number drawn before each option; in a list without numbers, its place."""
     return [str(option.number or place) for place, option in enumerate(options, 1)]
 
 
 def _presses(dialog: Dialog) -> list[str | None]:
-    """For a list without numbers, the arrow keys that lead from the cursor to each option, and Enter."""
+    """Return, for each option, the arrow keys that lead to it from the cursor, and Enter.
+
+    None for the options of a list with numbers.
+    """
     options = dialog.options
     if any(option.number is not None for option in options):
         return [None] * len(options)

@@ -15,7 +15,7 @@ from chorus.model.tools import COMMAND_KEY, MCP_PREFIX, PATH_KEYS, QUESTION_TOOL
 
 # Row ends and the bar left of a long command depend on the screen.
 _BLANKS = re.compile(r"[\s│]+")
-# What the reader of screens makes of a line across the pane.
+# The row that replaces a separator in the body of a prompt, as in prompts read from a screen.
 SEPARATOR = "╌"
 # The client's names for its modes and settings files, in words.
 MODES = {
@@ -33,7 +33,10 @@ DESTINATIONS = {
 def prompt_for_call(
     tool: str, tool_input: Mapping[str, Any], suggestions: Sequence[Mapping[str, Any]] = ()
 ) -> Prompt:
-    """The prompt for one call. `suggestions`: the permission changes the client offers with an approval."""
+    """Return the prompt for one call.
+
+    `suggestions` are the permission changes that the client offers with an approval.
+    """
     questions = list(read_questions(tool_input)) if tool == QUESTION_TOOL else []
     if questions:
         kind = "question"
@@ -59,7 +62,7 @@ def prompt_for_call(
 
 
 def prompt_for_text(text: str) -> Prompt:
-    """The prompt for a permission request that is only a text, to be answered with yes or no."""
+    """Return the prompt for a permission request that is only a text, to be answered with yes or no."""
     options = (Option("y", "Yes", "allow"), Option("n", "No", "deny"))
     title = "Permission request"
     labels = [option.label for option in options]
@@ -75,10 +78,9 @@ def prompt_for_text(text: str) -> Prompt:
 
 
 def may_be_about(prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
-    """Whether a prompt on the screen could be about this call, whose end is known.
+    """Return whether a prompt on the screen may be about this call. True if in doubt.
 
-    True if in doubt: the prompt is then taken for a new one, which costs the user another look and never
-    sends a wrong key.
+    In doubt, the caller takes the prompt for a new one: the user has to look again, but no wrong key is sent.
     """
     if prompt.tool is not None and prompt.tool != tool and not tool.startswith(MCP_PREFIX):
         return False
@@ -93,7 +95,7 @@ def may_be_about(prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bo
 
 
 def read_questions(tool_input: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The questions of a call of the question tool."""
+    """Return the questions of a call of the question tool."""
     questions = tool_input.get("questions")
     for question in questions if isinstance(questions, list) else []:
         if isinstance(question, Mapping) and isinstance(question.get("question"), str):
@@ -122,7 +124,7 @@ def _permission_options(suggestions: Sequence[Mapping[str, Any]]) -> tuple[Optio
 
 
 def _render_suggestion(suggestion: Mapping[str, Any]) -> str:
-    """What the client would change, in words; as JSON if it is of a kind that is not known."""
+    """Describe in words what the client would change; as JSON if the kind of change is not known."""
     destination = str(suggestion.get("destination", "session"))
     where = DESTINATIONS.get(destination, f"({destination})")
     match suggestion:
@@ -143,9 +145,9 @@ def _render_rule(rule: object) -> str:
 
 
 def _body(tool: str, tool_input: Mapping[str, Any]) -> Iterator[str]:
-    """The whole tool input, in rows, as the client draws it: the command or change is between separators.
+    """Return the whole tool input in rows, as the client draws it: the command or change between separators.
 
-    Text begins in the second column, so none of it can pass for a separator.
+    Text begins in the second column, so no text can pass for a separator.
     """
     rest = dict(tool_input)
     for name in (*PATH_KEYS, "url"):
@@ -186,7 +188,7 @@ def _indented(text: str) -> list[str]:
 
 
 def _compared(old: list[str], new: list[str]) -> list[str]:
-    """The rows of both, with a sign before those that differ."""
+    """Return the rows of both texts, with `-` or `+` before those that differ."""
     rows: list[str] = []
     for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
@@ -198,7 +200,7 @@ def _compared(old: list[str], new: list[str]) -> list[str]:
 
 
 def _render_questions(questions: object) -> list[str]:
-    """Each question with its options, in rows; none if a question has more fields than the rows show."""
+    """Return each question with its options, in rows; none if a question has fields that rows do not show."""
     rows: list[str] = []
     for question in questions if isinstance(questions, list) else []:
         match question:

@@ -1,4 +1,4 @@
-"""A question of the agent: its own options, a text field, and a last option to talk about it instead.
+"""Read a question of the agent: the agent's options, a text field, and a last option to chat instead.
 
 The agent wrote the options, so none of them means "allow" or "deny".
 """
@@ -30,7 +30,7 @@ def split_title(title: str) -> tuple[str, tuple[QuestionTab, ...]]:
 def read_question(
     dialog: Dialog, rule: PromptRule, heading: str, question: str, above: tuple[str, ...]
 ) -> Prompt:
-    """The prompt for a question; `above` are the rows before the question itself."""
+    """Return the prompt for a question. `above` are the rows before the question itself."""
     title, tabs = split_title(heading)
     body = tuple(row for row in above if row)
     _check_options(dialog)
@@ -63,9 +63,9 @@ def read_question(
 
 
 def _label(option: DrawnOption, edge: int) -> str:
-    """The label without the description below it, which is in the same column.
+    """Return an option's label without the description, which begins below it in the same column.
 
-    The label goes on in the next row only if that row's first word had no room left in this one.
+    The label continues in the next row only if the first word of that row did not fit into the row above.
     """
     rows = list(option.rows)
     count = 1

@@ -1,6 +1,6 @@
 """Read a captured screen into a prompt, with an explanation of which rules matched.
 
-The first rule that matches in every part wins; a near miss is no match. Pure: the same text gives the
+The first rule that matches in every part wins; a near miss is no match. Pure: the same text always gives the
 same reading.
 """
 
@@ -55,7 +55,7 @@ QUIET = "the screen shows something that needs no answer"
 
 
 def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> ScreenReading:
-    """Find the prompt on this screen. `width`: the pane's width; by default the widest row's."""
+    """Find the prompt on this screen. `width`: the pane's width; by default the width of the widest row."""
     if not is_capture(text):
         return ScreenReading(UnknownPrompt("this is not a captured screen: it moves the cursor"))
     screen = parse_screen(text, width)
@@ -80,12 +80,12 @@ def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> S
 
 
 def _is_quiet(ending: str, rules: PromptRules) -> bool:
-    """Whether a rule says that a dialog with this footer needs no answer."""
+    """Return whether the rules say that a screen that ends like this needs no answer."""
     return any(quiet.fullmatch(ending) for quiet in rules.quiet)
 
 
 def explain_reading(reading: ScreenReading) -> list[str]:
-    """One line for each rule that was tried, and one for the result."""
+    """Return one line for each rule that did not match, and one for the result."""
     lines = [f"{one.rule}: no, {one.problem}" for one in reading.attempts if one.problem is not None]
     found = reading.found
     if isinstance(found, Prompt):
@@ -127,7 +127,7 @@ def _match_rule(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
 def _without_tip(heading: _Heading, edge: int) -> _Heading:
     """Leave out a tip of the client right below the title: it comes and goes, and is not about the call.
 
-    It goes on in the next row only if that row's first word had no room left.
+    The tip continues in the next row only if the first word of that row did not fit into the row above.
     """
     body = heading.body
     if not body or not body[0].strip().startswith(_TIP) or "╌" not in body:
@@ -142,7 +142,7 @@ def _without_tip(heading: _Heading, edge: int) -> _Heading:
 
 
 def _is_unfinished(body: tuple[str, ...]) -> bool:
-    """Whether the body is still a placeholder: the client draws a change in two steps."""
+    """Return whether the body is still a placeholder: the client draws a change in two steps."""
     return any(
         (above, below) == ("╌", "╌") and row.strip() == "…"
         for above, row, below in zip(body, body[1:], body[2:], strict=False)
@@ -160,7 +160,10 @@ def _match_title(dialog: Dialog, rule: PromptRule) -> _Heading:
 
 
 def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
-    """The title in these rows: wrapped, or (in a narrow pane) in two columns with a dot between them."""
+    """Return the possible readings of a title in these rows.
+
+    The title is wrapped or, in a narrow pane, in two columns with a dot between them.
+    """
     whole = join_rows(rows, edge)
     gap = _COLUMN_GAP.search(rows[0]) if rows else None
     if gap is None:
@@ -171,7 +174,7 @@ def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
 
 
 def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
-    """Match a dialog taller than the pane. Its listing must end with the client's own separator."""
+    """Match a dialog taller than the pane. Its text must be a listing, with the client's separator below."""
     if rule.tail_title is None:
         raise RuleMismatch("the top of the dialog is not on the screen")
     if not dialog.closed or not all(_LISTING_ROW.fullmatch(row) for row in dialog.text[:-1]):
@@ -180,7 +183,7 @@ def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
 
 
 def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> str | None:
-    """Match the paragraph below the title; return the tool's name, with the groups of the match filled in."""
+    """Match the paragraph below the title. Return the tool's name, filled in with the groups of the match."""
     if rule.below_title is None:
         return rule.tool
     rows = list(takewhile(lambda row: row not in {"", "╌"}, dropwhile(lambda row: not row, body)))
@@ -192,7 +195,7 @@ def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> st
 
 
 def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
-    """Whether text that may be shortened is complete, by its number of lines and characters.
+    """Return whether a text that may be shortened is complete, by its number of lines and characters.
 
     False if in doubt: a wrapped row counts as a line, and the client leaves some characters out.
     """
@@ -209,7 +212,7 @@ def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
 
 
 def _match_question(dialog: Dialog, heading: _Heading, rule: PromptRule) -> str:
-    # Right below a separator the options may be without a question: then the title asks.
+    # Right below a separator, the options may have no question above them: then the title is the question.
     if dialog.options and not (dialog.question or dialog.closed or rule.question_in_text):
         raise RuleMismatch("there is no question above the options")
     if rule.question is None:

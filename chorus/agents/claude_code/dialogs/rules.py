@@ -44,15 +44,15 @@ class _Strict(BaseModel):
 
 
 class LabelRule(_Strict):
-    """The label of an option, and what choosing it means."""
+    """The label of an option, and the meaning of the option."""
 
     text: Pattern
     meaning: OptionMeaning
-    # `Tab` opens a text field behind this label; while it is empty it shows one of these placeholders.
+    # `Tab` opens a text field after this label. An empty field shows one of these placeholders.
     amend: Texts = ()
-    # Choosing it opens a text field in its place.
+    # Choosing the option opens a text field in place of the label.
     typed: bool = False
-    # Drawn below the label, not part of it.
+    # A text that is drawn below the label and is not part of it.
     hint: str = ""
 
 
@@ -65,22 +65,23 @@ class PromptRule(_Strict):
     # Client versions whose screens this rule was written from.
     seen: tuple[str, ...] = Field(min_length=1)
     title: Pattern
-    # The paragraph right below the title, where the title alone is not enough.
+    # The paragraph right below the title, if the title alone does not identify the dialog.
     below_title: Pattern | None = None
-    # None, or matching nothing: the title is the question.
+    # If this is None or matches an empty text, the title is the question.
     question: Pattern | None = None
-    # The question is somewhere in the text, not right above the options.
+    # Whether the question is somewhere in the text, not right above the options.
     question_in_text: bool = False
     footer: Pattern
-    # The last rows of a text that may not be shown in full, with the lines and characters of all of it.
+    # Matches the last rows of a text that may be shortened. They give the whole text's lines and characters.
     rest: Pattern | None = None
-    # A part of the footer that names a key to move or edit with, not one that answers.
+    # A part of the footer that names a key to move or edit with, not a key that answers.
     hint: Pattern | None = None
-    # Names of labels: of the first option, the last, and any between them. A question has none.
+    # Names of the labels that the first option, the last option, and the options between them may have. A
+    # question of the agent has none.
     first: tuple[str, ...] = ()
     between: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
-    # A question of the agent, with its own options.
+    # Whether this is a question of the agent, with options that the agent wrote.
     asks: bool = False
     # The title to show when the dialog is taller than the pane and only its end is on the screen.
     # Only for dialogs that their question alone identifies.
@@ -106,13 +107,13 @@ class PromptRules(_Strict):
 
 
 def read_prompt_rules(user_rules: dict[str, Any] | None = None) -> PromptRules:
-    """The shipped rules, after those of the user's `[prompts]` table."""
+    """Return the rules of the user's `[prompts]` table, followed by the shipped rules."""
     shipped = resources.files("chorus.agents.claude_code.dialogs").joinpath("rules.toml")
     return parse_rules(tomllib.loads(shipped.read_text(encoding="utf-8")), user_rules)
 
 
 def parse_rules(shipped: dict[str, Any], user_rules: dict[str, Any] | None = None) -> PromptRules:
-    """Check both sets of rules. The user's are tried first, and may use all labels."""
+    """Merge and check both sets of rules. The user's rules are tried first, and may use all labels."""
     merged = dict(shipped)
     if user_rules:
         merged["label"] = {**shipped["label"], **user_rules.get("label", {})}

@@ -1,11 +1,12 @@
 """A captured screen: its rows, its width, and the separator lines drawn across it.
 
-Reads what `capture-pane -p` prints, with or without `-e`: no escapes, no trailing blanks. Never interprets
-what the rows mean.
+Reads what `capture-pane -p` prints, with or without `-e`. Removes escapes and trailing blanks. Never
+interprets what the rows mean.
 
-In a wide pane the client docks panes (its diff, those of mods) right of everything else, behind a vertical
-line from the top of the screen to its bottom. Then only the part to the left of that line is read: whatever a
-pane shows is cut off here. Where the input box or a dialog spans the whole width, the line ends above it.
+In a wide pane the client docks panes of its own (a diff, the panes of mods) right of everything else, behind
+a vertical line from the top of the screen to its bottom. Then only the part left of that line is read, and
+the docked panes are cut off. If the input box or a dialog spans the whole width, the line ends above it, and
+nothing is cut off.
 """
 
 import re
@@ -20,14 +21,15 @@ from chorus.text.width import cell_width
 _ESCAPE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-B]|\x1b.|[\x0e\x0f]", re.DOTALL
 )
-# What no capture contains: anything that moves the cursor, erases, or changes the terminal, unlike colours.
+# Escapes that no capture contains: those that move the cursor, erase, or change the terminal. A capture may
+# contain colours.
 _CURSOR_MOTION = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-ln-~]|\x1b[^\[\]()\\]|\r(?!\n)|[\x00-\x08\x0b\x0c\x10-\x1a\x1c-\x1f\x7f]"
 )
 # A separator counts only if it spans the whole pane, from the left edge or (in a plan) from two columns in.
 # The text of a file, a command or a plan is drawn further right, so it cannot pass for a separator.
 _SEPARATOR = re.compile(r"((?: {2})?)([─╌])\2+")
-# The upper edge of the part of the pane that holds a plan. A notice may cover all of it but its end.
+# The upper edge of the part of the pane that holds a plan. A notice may cover the whole edge except its end.
 _PLAN_EDGE = re.compile(r"(?:▔| \S).*▔")
 # The client does not draw in a narrower pane.
 _MIN_SEPARATOR_WIDTH = 16
@@ -46,7 +48,7 @@ class Separator:
 class CapturedScreen:
     rows: tuple[str, ...]
     width: int  # without a docked pane
-    docked: bool  # a pane is docked right of it
+    docked: bool  # a pane is docked right of these rows
     separators: tuple[Separator | None, ...]  # one for each row
 
     def is_blank(self, index: int) -> bool:
@@ -58,12 +60,12 @@ class CapturedScreen:
 
 
 def is_capture(text: str) -> bool:
-    """Whether this can be a captured screen, not the raw output of a terminal."""
+    """Return whether this can be a captured screen, not the raw output of a terminal."""
     return _CURSOR_MOTION.search(text.replace("\x1b\\", "")) is None
 
 
 def parse_screen(text: str, width: int | None = None) -> CapturedScreen:
-    """Parse a capture. Without `width`, use the widest row's: some separator always spans the pane."""
+    """Parse a capture. Without `width`, the widest row counts: a separator always spans the pane."""
     rows = [_plain_text(row) for row in text.removesuffix("\n").split("\n")]
     cut = _cut_dock(rows)
     if cut is not None:
@@ -82,8 +84,8 @@ def indent_of(row: str) -> int:
 def join_rows(rows: Sequence[str], edge: int) -> str:
     """Undo the client's wrapping of one paragraph whose text may reach up to column `edge`.
 
-    It wraps at blanks. It breaks a word only if the word is longer than a row: then the row is full, and
-    the two halves together are longer than a row.
+    The client wraps at blanks. It breaks a word only if the word is longer than a row: then the row is full,
+    and the two halves together are longer than a row.
     """
     drawn = [row for row in rows if row.strip()]
     room = edge - min(map(indent_of, drawn), default=0)
@@ -95,10 +97,10 @@ def join_rows(rows: Sequence[str], edge: int) -> str:
 
 
 def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
-    """The rows left of a docked pane, and the column of the line between them; None if there is no dock.
+    """Return the rows without a docked pane, and the column of its line; None if no pane is docked.
 
-    The line has to be in the same column of every row, also of those that only the client draws: text in a
-    dialog cannot imitate that. Terminals disagree about the width of some characters: in a row with such
+    The line must be in the same column of every row. Some rows are drawn by the client alone, so text in a
+    dialog cannot imitate the line. Terminals disagree about the width of some characters. In a row with such
     characters, the line nearest to that column counts.
     """
     if not all(_DOCK_LINE in row for row in rows):
@@ -114,7 +116,7 @@ def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
 
 
 def _lines_in(row: str) -> dict[int, int]:
-    """The columns of the vertical lines that cross a row, with their indexes in its text."""
+    """Return the columns of the vertical lines that cross a row, with their indexes in the row's text."""
     starts = [match.start() for match in re.finditer(_DOCK_LINE, row)]
     return {cell_width(row[:start]): start for start in starts}
 

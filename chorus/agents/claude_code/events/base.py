@@ -56,7 +56,7 @@ class Known(Model):
 
     # Set by the parser for each event. Not a field: no JSON can set it, and validation would take longer.
     source: ClassVar[Source]
-    # A transcript's line may have both: then `session_id` is the session the client was started with.
+    # A transcript's line may have both fields: then `session_id` is the session the client was started with.
     session: SessionId | None = Field(None, validation_alias=spelled("sessionId", "session_id"))
     agent: AgentId | None = Field(None, validation_alias=spelled("agent_id", "agentId"))
     parent: ToolUseId | None = Field(
@@ -70,7 +70,7 @@ class Known(Model):
 
     @property
     def base_source(self) -> Source:
-        """The source without the direction."""
+        """The source, without the direction of a pipe."""
         return _PIPES.get(self.source, self.source)
 
 
@@ -101,7 +101,7 @@ MAX_REASON_LENGTH = 200
 
 
 def first_error(error: ValidationError) -> str:
-    """Why an event is malformed, in one short line."""
+    """Return why an event is malformed, in one short line."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(map(str, first["loc"]))
     return f"{field}: {first['msg']}"[:MAX_REASON_LENGTH]

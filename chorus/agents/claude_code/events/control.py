@@ -1,8 +1,8 @@
 """Events of the control protocol, in both directions.
 
-Two spellings are read: that of real clients (`control_request`, `can_use_tool`, `request_id` next to the
-request) and that of older descriptions (`sdk_control_request`, `control`, `permission`, `tool_input`,
-`request_id` inside).
+Two spellings are read. Real clients write `control_request`, `can_use_tool`, and `request_id` next to the
+request. Older descriptions have `sdk_control_request`, `control`, `permission`, `tool_input`, and
+`request_id` inside the request.
 """
 
 from typing import Any

@@ -82,7 +82,7 @@ class PostToolBatch(Hook):
 
 
 class PermissionRequest(Hook):
-    """A permission prompt opens. It names no call: it is for the call of the `PreToolUse` just before."""
+    """A permission prompt opens for the call of the `PreToolUse` just before. Only the mod names the call."""
 
     call: ToolUseId | None = Field(None, validation_alias=_CALL)
     tool: str = Field(validation_alias=_TOOL)
@@ -153,7 +153,7 @@ class OtherHook(Hook):
 
 
 class HookOutput(Known):
-    """The output of a hook. It names no call: only the request it replies to shows which call it is for."""
+    """The output of a hook. It names no call: the call is known from the request that it replies to."""
 
     proceed: LooseFlag = Field(None, validation_alias="continue")
     decision: LooseText = None  # the older form: approve, block
@@ -167,7 +167,7 @@ class HookOutput(Known):
 
     @property
     def verdict(self) -> Literal["allow", "deny"] | None:
-        """What the output decides about the call; None if it decides nothing."""
+        """The decision about the call; None if the output decides nothing."""
         verdicts = {self.decision, self.permission, self.behavior}
         if verdicts & {"deny", "block"}:
             return "deny"

@@ -104,7 +104,7 @@ _VALIDATORS: dict[str, Callable[[Any], Any]] = {
 
 
 def parse_content(value: object) -> Content:
-    """Parse a message's content. ValueError: it is neither text nor a list of blocks."""
+    """Parse a message's content. Raises ValueError if it is neither text nor a list of blocks."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -146,11 +146,11 @@ class User(Known):
     synthetic: LooseFlag = Field(None, validation_alias=spelled("isSynthetic", "isMeta"))
     summary: LooseFlag = Field(None, validation_alias="isCompactSummary")
     origin: LooseText = Field(None, validation_alias=AliasPath("origin", "kind"))
-    # Why a call did not run, as newer clients say it: per result in the stream, per line in a transcript.
+    # Why a call did not run, in newer clients only: per result in the stream, per line in a transcript.
     results_meta: Any = Field(None, validation_alias="tool_result_meta")
     denial: LooseText = Field(None, validation_alias="toolDenialKind")
     decision: LooseText = Field(None, validation_alias=AliasPath("permissionDecision", "decision"))
-    # The session the client was started with, where a transcript's line names another one as its own.
+    # The session the client was started with, if a transcript's line names another session as its own.
     started_as: LooseText = Field(None, validation_alias="session_id")
     forked_from: LooseText = Field(None, validation_alias=AliasPath("forkedFrom", "sessionId"))
 

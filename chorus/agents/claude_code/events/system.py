@@ -28,7 +28,7 @@ class Init(Known):
 
 
 class Status(Known):
-    """The permission mode has changed, or the client sends these messages to the model."""
+    """The permission mode has changed, or the client sends `messages` to the model."""
 
     status: LooseText = None
     permission_mode: LooseText = Field(None, validation_alias=spelled("permissionMode", "permission_mode"))
@@ -83,7 +83,7 @@ class ApiRetry(Known):
 
 
 class RateLimit(Known):
-    """How far the account's limit is used up."""
+    """The state of the account's rate limit."""
 
     status: LooseText = Field(None, validation_alias=AliasPath("rate_limit_info", "status"))
     resets: LooseNumber = Field(None, validation_alias=AliasPath("rate_limit_info", "resetsAt"))
@@ -150,7 +150,7 @@ class Result(Known):
         None, validation_alias=spelled("total_output_tokens", "totalOutputTokens")
     )
     by_model: LooseObject = Field(None, validation_alias=spelled("modelUsage", "model_usage"))
-    # Since 2.1.325. The total is of the session, with what an earlier client or the session it forks took.
+    # Since 2.1.325. `by_model` counts the whole session, with an earlier client and the session it forks.
     by_model_since: LooseObject = Field(None, validation_alias="model_usage_since_last_result")
     cost: LooseFloat = Field(None, validation_alias=spelled("total_cost_usd", "totalCostUsd"))
     duration_ms: LooseNumber = Field(None, validation_alias=spelled("duration_ms", "durationMs"))

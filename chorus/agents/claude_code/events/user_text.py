@@ -26,7 +26,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class TaskEnd:
-    """The client's text to the model that a background task has ended."""
+    """A text with which the client tells the model that a background task has ended."""
 
     task: str | None
     call: str | None
@@ -79,7 +79,7 @@ def read_text(text: str) -> UserText:
 
 
 def plain_text(content: Content) -> str | None:
-    """The text of a message without tool results; None if the user cannot have sent it."""
+    """Return the text of a message, without tool results; None if the user cannot have sent the message."""
     if isinstance(content, str):
         return content
     texts = [block.text for block in content if type(block) is Text]

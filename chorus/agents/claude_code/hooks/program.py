@@ -1,7 +1,7 @@
 """Find the hook program, and render the settings that make the client run it.
 
-The program is in `hooks/` of a checkout and in `chorus/plugin/` of an installed wheel. The hooks are rendered
-for one process (`--settings`) or for a settings file.
+The program is in `hooks/` of a checkout and in `chorus/plugin/` of an installed wheel. The settings are
+rendered for one client (`--settings`) or for a settings file.
 """
 
 import json
@@ -33,17 +33,20 @@ EVENTS = (
     "SubagentStart",
     "SubagentStop",
 )
-# These report what is over, and the hook only leaves its event. Not by the client's own `async`: the hook
-# before the next call could overtake them. PostToolBatch is left out: transcripts tell the same, soon enough.
+# These events report something already done: the hook leaves its event in the spool and does not wait. The
+# client's own `async` option is not used: the hook before the next call could overtake an `async` hook. There
+# is no hook for PostToolBatch: transcripts report the same soon enough.
 AFTER_EVENTS = ("PostToolUse", "PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop")
 AFTER = "after"
-# The hook before an edit has an entry of its own: it ends at once where the watcher need not look first.
+# The hook before an edit has an entry of its own: it ends at once if the watcher need not read the file
+# first.
 EDIT = "edit"
 EDITS = sorted(EDIT_TOOLS)
-# The hook limits itself to 0.3 s; this is for a disk that hangs. It is long because the client shows an error
-# when it has to kill a UserPromptSubmit hook.
+# The hook limits itself to 0.3 s; this limit is for a disk that hangs. It is long because the client shows an
+# error when it has to kill a UserPromptSubmit hook.
 TIMEOUT_SECONDS = 10
-# For settings that are shared: others have Chorus elsewhere or not at all, and then it does nothing.
+# The command in shared settings. Other users may have Chorus in another place, or not at all. Without Chorus
+# the command does nothing.
 PORTABLE_COMMAND = f"command -v {HOOK_PROGRAM} >/dev/null 2>&1 || exit 0; exec {HOOK_PROGRAM}"
 CHORUS = "chorus"
 # A permission hook may wait for the user.
@@ -65,13 +68,13 @@ def find_plugin_directory() -> Path:
 
 
 def find_chorus_program() -> str | None:
-    """The `chorus` program of this installation, with which the hook starts the watcher."""
+    """Return the `chorus` program of this installation. The hook starts the watcher with it."""
     beside = Path(sysconfig.get_path("scripts")) / "chorus"
     return str(beside) if os.access(beside, os.X_OK) else shutil.which("chorus")
 
 
 def render_hook_groups(hook: Path, chorus: str | None) -> dict[str, list[HookGroup]]:
-    """The hook groups of each event, in the form of the client's settings."""
+    """Return the hook groups of each event, in the form of the client's settings."""
     return {
         event: [
             _render_group(event, matcher, _render_command(hook, _arguments(kind, chorus)))
@@ -82,7 +85,7 @@ def render_hook_groups(hook: Path, chorus: str | None) -> dict[str, list[HookGro
 
 
 def render_portable_hook_groups() -> dict[str, list[HookGroup]]:
-    """The same for a shared settings file: the hook is looked up on PATH."""
+    """Return the hook groups for a shared settings file. The hook program is looked up on PATH."""
     return {
         event: [
             _render_group(event, matcher, {"command": " ".join((PORTABLE_COMMAND, *_arguments(kind, None)))})
@@ -93,9 +96,9 @@ def render_portable_hook_groups() -> dict[str, list[HookGroup]]:
 
 
 def render_settings(user_value: str | None, *, hook: Path, chorus: str | None) -> str:
-    """The value for `--settings`: our hooks merged into the user's value, a file or JSON.
+    """Return a value for `--settings`: Chorus's hooks merged into the user's value, which is a file or JSON.
 
-    The client uses only the last `--settings`, so both must be in one value.
+    The client uses only the last `--settings`, so one value must hold the settings of both.
     """
     return json.dumps(
         json.loads(add_hooks(_read_settings_value(user_value), render_hook_groups(hook, chorus)))
@@ -103,7 +106,10 @@ def render_settings(user_value: str | None, *, hook: Path, chorus: str | None) -
 
 
 def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | None]:
-    """The client's arguments without `--settings`, and its last value, which is the one that counts."""
+    """Split the client's arguments: those without `--settings`, and the value of the last `--settings`.
+
+    The client uses only that last value.
+    """
     rest: list[str] = []
     value: str | None = None
     remaining = iter(arguments)
@@ -120,7 +126,7 @@ def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | No
 
 
 def _kinds(event: str) -> list[tuple[str | None, str | None]]:
-    """The groups of an event: the tools each applies to (None: any), and the hook program's argument."""
+    """Return the hook groups of an event: for each, its tools (None: any) and the hook program's argument."""
     kind = AFTER if event in AFTER_EVENTS else None
     if event == "PreToolUse":
         return [(_any_but(*FREQUENT_TOOLS, *EDITS), None), ("|".join(EDITS), EDIT)]
@@ -138,7 +144,7 @@ def _render_group(event: str, matcher: str | None, command: Mapping[str, Any]) -
 
 
 def _arguments(kind: str | None, chorus: str | None) -> list[str]:
-    """The arguments of the hook program: the program that starts a watcher, and what kind of event it is."""
+    """Return the hook program's arguments: the program that starts a watcher, and the kind of event."""
     if kind is not None:
         return [chorus or CHORUS, kind]
     return [chorus] if chorus else []
@@ -147,8 +153,8 @@ def _arguments(kind: str | None, chorus: str | None) -> list[str]:
 def _render_command(hook: Path, arguments: list[str]) -> Mapping[str, Any]:
     """Render a hook's command, with `args` if possible: the client then starts the program without a shell.
 
-    That is faster. A client that does not know `args` passes the command to a shell, so `args` are used only
-    if the path is a plain word for a shell too.
+    Without a shell it starts faster. A client that does not know `args` passes the command to a shell, so
+    `args` are used only if the path is a plain word for a shell too.
     """
     plain = re.fullmatch(r"[A-Za-z0-9_./+@%:,-]+", str(hook)) is not None
     if plain and os.access(hook, os.X_OK):

@@ -1,6 +1,6 @@
 """The mod's files: a copy for each user, and the arguments with which a client loads it.
 
-The client writes into the directory of a mod, so it never gets the one of the installation.
+The client writes into the directory of a mod, so it gets a copy and never the installation's own directory.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ MAX_SOCKET_LENGTH = 100
 VERSION_TIMEOUT_SECONDS = 5.0
 # With these options the client loads no mod.
 OPTIONS_WITHOUT_MODS = frozenset({"--bare", "--safe-mode"})
-# The client's switch for mods, as it remembers it; without it mods are on.
+# The name of the client's switch for mods, in the file where the client saves it. Without it mods are on.
 ROLLOUT_SWITCH = "tengu_plugin_hooks_modules"
 
 
 def can_load_mod(client: str, arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Whether a client started like this is expected to load the mod."""
+    """Return whether a client started with these arguments is expected to load the mod."""
     return (
         OPTIONS_WITHOUT_MODS.isdisjoint(arguments)
         and _read_rollout_switch(environment)
@@ -37,12 +37,12 @@ def can_load_mod(client: str, arguments: Sequence[str], environment: Mapping[str
 
 
 def copy_mod(environment: Mapping[str, str]) -> Path:
-    """Return this user's copy of the mod, made at its first use and whenever the mod has changed."""
+    """Return this user's copy of the mod. Make the copy at its first use, and when the mod has changed."""
     source = find_plugin_directory() / "mod"
     files = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file())
     contents = {path: (source / path).read_bytes() for path in files}
     name = hashlib.sha256(b"".join(b"%s\0%s\0" % (bytes(p), c) for p, c in contents.items())).hexdigest()[:16]
-    base = _make_private_directory(environment, "mod")  # before the look: others must not change it after
+    base = _make_private_directory(environment, "mod")  # before the check: nobody may change files after it
     copy = base / name
     if all(_read(copy / path) == content for path, content in contents.items()):
         return copy
@@ -58,9 +58,10 @@ def copy_mod(environment: Mapping[str, str]) -> Path:
 
 
 def reachable_path(socket: Path, environment: Mapping[str, str]) -> Path | None:
-    """The path by which a client's mod reaches the socket: a link's path if the socket's own is too long.
+    """Return a path by which a client's mod can reach the socket.
 
-    None if the link's path would be too long as well.
+    If the socket's own path is too long, make a link to it and return the link's path. Return None if that is
+    too long as well.
     """
     if len(os.fsencode(socket)) <= MAX_SOCKET_LENGTH:
         return socket
@@ -76,7 +77,7 @@ def reachable_path(socket: Path, environment: Mapping[str, str]) -> Path | None:
 
 
 def _make_private_directory(environment: Mapping[str, str], name: str) -> Path:
-    """Create a directory for this user alone: who can write to it can run programs as this user."""
+    """Create a directory for this user alone: whoever can write to it can run programs as this user."""
     base = _data_directory(environment)
     make_private(base)
     make_private(base / name)
@@ -95,7 +96,10 @@ def _read(path: Path) -> bytes | None:
 
 
 def _read_version(client: str) -> tuple[int, ...]:
-    """The version of a client, which answers within 20 ms; the lowest possible if it does not say."""
+    """Ask a client for its version; return the lowest possible version if it reports none.
+
+    A client answers within 20 ms.
+    """
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
             [client, "--version"],
@@ -110,7 +114,7 @@ def _read_version(client: str) -> tuple[int, ...]:
 
 
 def _read_rollout_switch(environment: Mapping[str, str]) -> bool:
-    """Whether the client's last session saw mods switched on."""
+    """Return whether mods are on, by the switch that the client saved last."""
     directory = environment.get("CLAUDE_CONFIG_DIR")
     path = Path(directory or Path.home()) / ".claude.json"
     with suppress(OSError, ValueError):

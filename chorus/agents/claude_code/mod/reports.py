@@ -1,8 +1,8 @@
-"""Turn reports of the mod into the hook events that say the same.
+"""Turn reports of the mod into hook events with the same content.
 
-The mod reports calls that hooks do not see, because they fail before any hook runs, and it knows the id of
-the call that a permission request is for. No hook reports what a session has cost, so the event for that
-has a name of our own.
+Unlike hooks, the mod reports calls that fail before any hook runs, and the id of the call that a permission
+request is for. No hook reports what a session has cost: for this, Chorus has an event of its own,
+`SessionMeasured`.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ WAIT_SECONDS = 0.2
 
 
 def read_report(report: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The hook event for a report; None if it is not one that this version understands."""
+    """Return the hook event for a report; None if this version does not understand the report."""
     kind = report.get("event")
     if kind == "hook":
         hook = report.get("hook")

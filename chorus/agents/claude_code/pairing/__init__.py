@@ -1,9 +1,9 @@
-"""Events in, actions out.
+"""Turn events into outcomes.
 
-Receives typed events from any number of sources, in any order across sources, with repeats. Gives what
-happened: sessions and turns, calls opened, actions closed, and corrections when a later source knows
-better. Pairs by tool_use id alone. Never raises on what it is fed, and never guesses: what is not
-understood is counted in `unknown` and `problems`.
+`Pairing` receives typed events from any number of sources, in any order across sources, with repeats. It
+returns outcomes: sessions and turns, calls opened, actions finished, and corrections when a later source
+knows better. It pairs events by `tool_use_id` alone. It never raises, whatever it is fed, and never guesses:
+events that it does not understand are counted in `unknown` and `problems`.
 """
 
 from chorus.agents.claude_code.pairing.pairing import Pairing

@@ -129,7 +129,7 @@ def on_partial(state: PairingState, event: Partial, context: EventContext) -> li
 def report_result(
     event: Result, context: EventContext, turn: Turn | None, before: list[Turn]
 ) -> TurnReported:
-    """Return how a turn ended, from its result. The turns in `before` end with it.
+    """Return how a turn ended, from its result. The turns in `before` end with the same result.
 
     If the result has no text, the agent's last text is the answer.
     """
@@ -140,7 +140,7 @@ def report_result(
     answer = result if isinstance(result, str) else context.lead_text.text
     error = _describe_failure(event)
     reason = event.terminal_reason or event.stop_reason or event.subtype or "completed"
-    # Largest context among the models: that of the main agent.
+    # The largest context window is the main agent's.
     windows = _numbers(by_model, "contextWindow") if by_model else ()
     costs = _numbers(by_model_since, "costUSD") if by_model_since else ()
     return TurnReported(
@@ -153,7 +153,7 @@ def report_result(
 def on_status(state: PairingState, event: Status, context: EventContext) -> list[Outcome]:
     outcomes = describe_client(context, mode=event.permission_mode)
     turn = context.session.turns.current
-    # A message whose turn fails at once is not replayed.
+    # The messages are added here as well, because a message whose turn fails at once is not replayed.
     messages = [str(message) for message in event.messages] if isinstance(event.messages, list) else []
     if len(messages) == 1:  # else the others were sent into the turn, and have turns of their own
         state.add_user_message(context, messages[0], turn)
@@ -171,7 +171,7 @@ def describe_init(event: Init, context: EventContext) -> list[Outcome]:
 
 
 def on_retry(state: PairingState, event: ApiRetry, context: EventContext) -> list[Outcome]:
-    # Stream and transcript report it under different ids, with the same pause to the millisecond.
+    # Stream and transcript report one retry under different ids, but with the same pause to the millisecond.
     same = f"retry {context.session.id} {event.attempt} {event.delay_ms}"
     if state.is_repeat(event) or (event.delay_ms is not None and state.is_known(same)):
         return []
@@ -211,7 +211,7 @@ def _describe_failure(event: Result) -> str | None:
 
 
 def _numbers(by_model: Mapping[str, Any], name: str) -> list[int | float]:
-    """Return a number of each model that has it."""
+    """Return the number called `name` in the usage of each model that has it."""
     return [
         number
         for usage in by_model.values()

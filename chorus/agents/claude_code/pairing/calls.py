@@ -1,8 +1,8 @@
 """All tool calls by their id: open ones, and the newest finished ones.
 
 Several sources show the same call, in any order and any number of times. `CallTable` opens each call once and
-closes it once; what is learned after that comes as corrections. Open calls are never dropped. Of the finished
-ones only the newest are kept, without their input and report.
+closes it once. Facts that are learned later are returned as corrections. Open calls are never dropped. Of the
+finished calls only the newest are kept, without their input and report.
 """
 
 from collections import Counter, OrderedDict
@@ -31,14 +31,14 @@ from chorus.model.outcomes import (
 )
 from chorus.model.tools import READ_ONLY_TOOLS, write_scope_of
 
-# A finished call takes about a kilobyte. As many as can still be corrected.
+# Finished calls that can still be corrected. Each takes about a kilobyte.
 MAX_FINISHED = 1024
-# For older ones only the id is remembered: a source may report them again. One that is seen again after its
-# id was dropped is opened again: the recorder remembers all ids.
+# Of older calls only the id is remembered, because a source may report them again. A call that is seen again
+# after its id was dropped is opened again. This does no harm, because the recorder remembers all ids.
 MAX_PAST = 8192
 # How many finished calls are corrected when the name of a turn, a session or a sub-agent is learned late.
 MAX_CORRECTED = 1024
-# Results without a call: those of calls that were running where a recording begins.
+# Results whose call was not seen: the call was running where a recording begins.
 MAX_ORPHANS = 256
 # The key under which a command's report names the task that goes on in the background.
 _TASK_KEY = "backgroundTaskId"
@@ -49,11 +49,11 @@ Owner: TypeAlias = tuple[SessionId | None, TurnId | None, AgentId | None]
 
 @dataclass(slots=True)
 class CallUpdate:
-    """What one event says about a call. None: the event does not say."""
+    """What one event says about a call. A field is None if the event does not say."""
 
     evidence: int
-    response: object = None  # the tool's own result, as it came
-    effective_input: JsonObject | None = None  # the input that ran, where it is not the model's
+    response: object = None  # the tool's own result, unchanged
+    effective_input: JsonObject | None = None  # the input that the tool ran with, if not the model's
     time: str | None = None
     failure: str | None = None  # the client's own text for a failure
 
@@ -69,11 +69,11 @@ class CallUpdate:
 
 @dataclass(slots=True)
 class CallEntry:
-    """A call as one source shows it. Other sources are merged into it."""
+    """A call as its first source shows it. What other sources show is merged into it."""
 
     id: ToolUseId
     tool: str
-    input: JsonObject  # the model's
+    input: JsonObject  # as the model wrote it
     session: SessionContext
     trust: Trust
     sources: tuple[Source, ...]
@@ -119,7 +119,7 @@ class CallEntry:
         self.client = self.client or seen.client
 
     def set_prompt(self, turn: Turn | None, prompt: TurnId) -> None:
-        """Set the prompt that led to this call, which also decides its turn."""
+        """Set the prompt id of the message that led to this call. It also decides the call's turn."""
         self.prompt = prompt
         if self.turn is None:
             self.turn = turn
@@ -129,7 +129,7 @@ class CallEntry:
             self.turn = turn
 
     def drop_payload(self) -> None:
-        """Drop what only the action needed; what later corrections need stays."""
+        """Drop the fields that only the action needed. Later corrections need the others."""
         self.input, self.effective_input, self.report = {}, None, None
         self.lead_text = self.failure = None
 
@@ -147,7 +147,7 @@ class CallTable:
         return self._finished.get(call) if entry is None else entry
 
     def is_past(self, call: ToolUseId) -> bool:
-        """Whether the call ended so long ago that only its id is remembered."""
+        """Return whether the call ended so long ago that only its id is remembered."""
         return call in self._past
 
     def is_open(self, call: ToolUseId) -> bool:
@@ -168,14 +168,15 @@ class CallTable:
             return []
         seen.paths = paths_of(seen.input, seen.cwd)
         self._open[seen.id] = seen
-        # The client shows all calls of a message before it runs the first. With hooks it says when each runs.
+        # The client shows all calls of a message before it runs the first. Only hooks show when each one
+        # runs.
         opened: list[Outcome] = [CallOpened(as_call(seen), not seen.session.hooked)]
         if self._orphans and (orphan := self._orphans.pop(seen.id, None)) is not None:
             opened += self.update(seen.id, orphan)
         return opened
 
     def set_prompt(self, entry: CallEntry, turn: Turn, prompt: TurnId) -> list[Outcome]:
-        """Set the prompt of a call, if no earlier source named it; return corrections."""
+        """Set the prompt id of a call, if no earlier source gave one. Return corrections."""
         if entry.prompt is not None:
             return []
         before = entry.turn
@@ -243,7 +244,7 @@ class CallTable:
         return self._turn_corrections(entry, before, name) + self._late_lead_text(entry)
 
     def _late_lead_text(self, entry: CallEntry) -> list[Outcome]:
-        """The lead text of a finished call, if it was not known when the call was closed."""
+        """Return the lead text of a finished call, if the text was not known when the call was closed."""
         lead_text, entry.lead_text = entry.lead_text, None if entry.status else entry.lead_text
         if entry.status is None or lead_text is None or entry.lead_text_given:
             return []
@@ -253,7 +254,7 @@ class CallTable:
     def _turn_corrections(self, entry: CallEntry, turn: Turn | None, name: TurnId | None) -> list[Outcome]:
         if turn is None or turn.id == name:
             return self._corrections(entry)
-        # The turn was renamed, which concerns all of its calls.
+        # The turn was renamed, so all of its calls need a correction.
         return self._owner_corrections(lambda other: other.turn is turn)
 
     def _owner_corrections(self, concerned: Callable[[CallEntry], bool]) -> list[Outcome]:
@@ -261,12 +262,12 @@ class CallTable:
         return [outcome for entry in entries for outcome in self._corrections(entry)]
 
     def _newest(self) -> list[CallEntry]:
-        """The finished calls that may still be corrected, oldest first."""
+        """Return the finished calls that may still be corrected, oldest first."""
         return list(islice(reversed(self._finished.values()), MAX_CORRECTED))[::-1]
 
     def _read_response(self, entry: CallEntry, response: object) -> None:
-        """Take over what the tool's own result says."""
-        # The model need not have asked for it: the client moves long-running commands to the background too.
+        """Read the report and the paths in the tool's own result."""
+        # The client also moves long-running commands to the background, without a request from the model.
         is_task = isinstance(response, dict) and bool(response.get(_TASK_KEY))
         entry.background = entry.background or is_task
         try:
@@ -282,7 +283,7 @@ class CallTable:
         entry.status = status_of(entry.evidence)
         unhooked = entry.status == "succeeded" and not entry.evidence & Evidence.HOOKED
         if unhooked and entry.tool not in READ_ONLY_TOOLS:
-            entry.session.hooked = False  # it ran, and no hook said so: they were removed
+            entry.session.hooked = False  # the call ran without a hook event: the hooks were removed
         entry.last_owner = entry.owner()
         action = as_action(entry, entry.status)
         entry.lead_text_given = entry.lead_text is not None
@@ -295,7 +296,7 @@ class CallTable:
         return [ActionClosed(action, ended)]
 
     def _corrections(self, entry: CallEntry) -> list[Outcome]:
-        """What changed about a finished call since its last outcome."""
+        """Return what changed about a finished call since its last outcome."""
         if entry.status is None:
             return []
         outcomes: list[Outcome] = []

@@ -38,7 +38,7 @@ def on_can_use_tool(state: PairingState, event: CanUseTool, context: EventContex
     outcomes: list[Outcome] = []
     agent = event.asking_agent or context.agent
     if event.call:
-        # The request may be seen before the call it is for.
+        # The request may be seen before the call that it asks about.
         outcomes += state.add_call(
             event, replace(context, agent=agent), ShownCall(event.call, event.tool, event.input)
         )
@@ -92,7 +92,7 @@ def _ask(
     server: str | None = None,
     message: dict[str, Any] | None = None,
 ) -> list[Outcome]:
-    """Report a request from the client that is not a prompt. Requests on its stdin were sent to it."""
+    """Report a request from the client that is not a prompt. Ignore requests that were sent to the client."""
     if event.request is None or event.source is Source.CONTROL_IN:
         return []
     return [ControlAsked(context.session.id, event.request, subtype, server, message)]

@@ -22,8 +22,8 @@ class Evidence:
     HOOKED: Final = 1 << 5  # PreToolUse fired, so the call passed validation
     ASKED: Final = 1 << 6  # the user was asked
     BATCHED: Final = 1 << 7  # listed in a PostToolBatch: all calls of its message are over
-    UNLISTED: Final = 1 << 8  # not among the denials that its turn's result lists
-    TURN_OVER: Final = 1 << 9  # its turn ended without a result for it
+    UNLISTED: Final = 1 << 8  # the result of its turn lists denials, and the call is not among them
+    TURN_OVER: Final = 1 << 9  # its turn ended, and the call has no result
 
 
 # With any of these the call is over.
@@ -49,16 +49,18 @@ def status_of(evidence: int) -> Status:
     if evidence & Evidence.FAILED:
         return "failed"
     if evidence & Evidence.BATCHED:
-        # A call that runs fires PostToolUse or PostToolUseFailure before its batch. One that fired only
-        # PreToolUse was denied there.
+        # A call that runs fires PostToolUse or PostToolUseFailure before its batch. A call that fired only
+        # PreToolUse was denied after it.
         return "denied" if evidence & Evidence.HOOKED else "succeeded"
-    # A prompt that was open when the turn ended was answered, and not with yes.
+    # If the call's prompt was open when the turn ended, the prompt's answer was not yes.
     prompted, over = evidence & Evidence.ASKED, evidence & Evidence.TURN_OVER
     return "denied" if prompted and over else "unfinished"
 
 
 def _was_running(evidence: int) -> bool:
-    """Whether a rejected call was interrupted while it ran, not denied: both have the same result text.
+    """Return whether a rejected call was interrupted while it ran. If not, it was denied.
+
+    A denied call and an interrupted call have the same result text.
 
     It ran if it passed the permission check without a prompt, or if the turn's result does not list it among
     the denials.
@@ -85,7 +87,8 @@ _REJECTIONS = re.compile(
     r"The user doesn't want to (proceed with this tool use|take this action right now)"
     r"|\[Request interrupted by user"
 )
-# A client that resumes a session writes this for each call without a result. Another may still run it.
+# A client that resumes a session writes this for each call without a result. Another client may still run the
+# call.
 _LOST_RESULT = "[Tool call interrupted: the session ended before"
 _ERROR_START = "<tool_use_error>"
 _ERROR_END = "</tool_use_error>"
@@ -105,19 +108,19 @@ _DENIAL_KINDS = {
 
 
 def read_result(is_error: bool | None, content: object) -> int:
-    """Read the evidence in a tool result. It is an error only if marked as one: success has no mark."""
+    """Return the evidence in a tool result. A result is an error only if it is marked as an error."""
     if not is_error:
         return Evidence.SUCCEEDED
     text = text_of(content)
     if text.startswith(_LOST_RESULT):
         return Evidence.NONE
     refusal = _read_refusal(text)
-    # Unlike the event of a denial, which comes before it, a result also ends the call.
+    # A result ends its call. DENIED alone would not, because the event of a denial comes before the result.
     return refusal if refusal & Evidence.REJECTED else refusal | Evidence.FAILED
 
 
 def read_batched(response: object) -> int:
-    """Read the evidence in the result text that a batch has for a call."""
+    """Return the evidence in the result text that a batch has for a call."""
     text = text_of(response)
     refusal = _read_refusal(text)
     if refusal or text.startswith(_ERROR_START):
@@ -126,7 +129,7 @@ def read_batched(response: object) -> int:
 
 
 def read_failure(evidence: int, content: object) -> str | None:
-    """The client's own text for a failure: its first line, without tags."""
+    """Return the first line of the client's own text for a failure, without tags."""
     if not evidence & Evidence.FAILED:
         return None
     text = text_of(content)[:MAX_FAILURE_LENGTH].replace(_ERROR_START, "").replace(_ERROR_END, "").strip()
@@ -134,13 +137,13 @@ def read_failure(evidence: int, content: object) -> str | None:
 
 
 def read_denial(kind: object, decision: object) -> int:
-    """Read the evidence in the denial kind that newer clients report with a result."""
+    """Return the evidence in the denial kind that newer clients report with a result."""
     evidence = _DENIAL_KINDS.get(kind, Evidence.NONE) if isinstance(kind, str) else Evidence.NONE
     return evidence | Evidence.DENIED if decision == "reject" else evidence
 
 
 def text_of(content: object) -> str:
-    """The text of a tool result: the content itself, or the first text block of a list."""
+    """Return the text of a tool result: the content itself, or the first text block of a list."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):

@@ -93,7 +93,7 @@ def on_elicitation_answered(
 def on_user_prompt(state: PairingState, event: hook.UserPromptSubmit, context: EventContext) -> list[Outcome]:
     session = context.session
     state.set_hooked(session)
-    # Not the calls of the same prompt: then this event is a repeat.
+    # Calls of the same message stay open: if there are any, this event is a repeat.
     outcomes = state.end_calls(context, except_prompt=event.prompt)
     outcomes += describe_client(context, mode=event.permission_mode)
     user_text = read_text(event.text)
@@ -186,10 +186,10 @@ def _on_call(
 def _requested_call(
     state: PairingState, event: hook.PermissionRequest, session: SessionContext
 ) -> ToolUseId | None:
-    """The call that a permission request is for: the newest of that agent with the same tool and input.
+    """Return the call that a permission request is for: the agent's newest with the same tool and input.
 
-    The user or another hook may have changed the input since: then the newest with the same tool about which
-    there was no prompt yet.
+    If no call has the same input, the user or another hook has changed it. Then return the newest call of the
+    same tool that had no prompt yet.
     """
     shown = [pre for pre in state.pending_calls(event, session) if pre.tool == event.tool]
     exact = [pre.call for pre in shown if pre.input == event.input]

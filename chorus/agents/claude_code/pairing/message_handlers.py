@@ -54,8 +54,8 @@ from chorus.model.outcomes import (
 )
 from chorus.model.tools import AGENT_TOOLS
 
-# Why the model stopped, in a transcript, where the text is its answer and no call follows. The message of the
-# next turn may come only after the calls it led to.
+# With these stop reasons, a message is the last of its turn: its text is the answer, and no call follows. In
+# a transcript the next turn's message cannot show this, because it may come after the calls it led to.
 _LAST_REASONS = frozenset({"end_turn", "stop_sequence"})
 _NOT_UNDERSTOOD = (UnknownBlock, MalformedBlock)
 # The type of a task that is a sub-agent, and the statuses of a task that is not over.
@@ -171,7 +171,7 @@ def _on_tool_result_block(
         evidence |= _read_meta(event.results_meta, call)
         if alone:
             evidence |= read_denial(event.denial, event.decision)
-    # The tool's own result is outside the blocks, so it is one call's only if there is one result block.
+    # The tool's own result is outside the blocks, so its call is known only if there is one result block.
     response = event.response if alone else None
     failure = read_failure(evidence, content)
     update = CallUpdate(evidence, response, None, event.time, failure)
@@ -204,7 +204,7 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
         in_transcript = event.source is _TRANSCRIPT
         return on_idle(state, event, context) if user_text.interrupts and in_transcript else []
     if event.source is _TRANSCRIPT and not isinstance(user_text, TaskEnd):
-        context.session.transcript_prompt = event.prompt  # also of a message that the stream showed before
+        context.session.transcript_prompt = event.prompt  # even if the stream showed this message before
     if state.is_repeat(event):
         return []
     if isinstance(user_text, TaskEnd):
@@ -233,7 +233,10 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
 def _on_transcript_message(
     state: PairingState, event: User, context: EventContext, user_text: Message | Command
 ) -> list[Outcome]:
-    """Handle a message in a transcript. Its line may be after the calls it led to, so times decide."""
+    """Handle a message in a transcript. It ends the calls that are older than the message.
+
+    Times are compared, because the message's line may come after the calls that the message led to.
+    """
     session, outcomes = context.session, list[Outcome]()
     session.cleared = session.cleared or user_text.text == "/clear"
     if isinstance(user_text, Message):  # a command may be local to the client, and then it ends no calls
@@ -310,7 +313,7 @@ def on_result(state: PairingState, event: Result, context: EventContext) -> list
     if before:
         outcomes += end_turns(session, before, report.error)
     # The result of a turn may be held back until its background tasks are over. By then the next turn has
-    # begun, and this result does not end the calls of that one.
+    # begun, and the result must not end the calls of the next turn.
     if session.turns.on_result(event.queued_messages):
         context.lead_text.clear()
         outcomes += state.end_calls(context)
@@ -361,7 +364,7 @@ def on_compaction(state: PairingState, event: CompactBoundary, context: EventCon
 
 
 def on_idle(state: PairingState, event: Known, context: EventContext) -> list[Outcome]:
-    """Handle the end of a turn, unless a hook has already shown the message of the next one."""
+    """Handle the end of a turn, unless a hook has already shown the next turn's message."""
     session, turn = context.session, context.session.turns.current
     outcomes: list[Outcome] = []
     newer = turn is not None and turn.prompt is not None and turn.prompt != session.transcript_prompt

@@ -1,4 +1,4 @@
-"""`Pairing`: events of all sources in, outcomes out."""
+"""`Pairing` turns the events of all sources into outcomes."""
 
 from collections.abc import Set
 from dataclasses import replace
@@ -15,7 +15,7 @@ from chorus.agents.interface import Source
 from chorus.model.ids import SessionId
 from chorus.model.outcomes import Outcome
 
-# Handlers are found by the exact type: `isinstance` on a pydantic model is slow where it is False.
+# Handlers are found by the exact type: `isinstance` on a pydantic model is slow if the answer is False.
 
 
 class Pairing:
@@ -27,13 +27,14 @@ class Pairing:
         self.problems = self._state.problems  # kind -> how many
 
     def set_shared_sessions(self, shared: Set[SessionId]) -> None:
-        """Set which sessions several clients share. The set may change later."""
+        """Set which sessions several clients share. The caller may change this set later."""
         self._state.shared_sessions = shared
 
     def feed(self, event: Event, *, channel: str = "", client: str = "") -> list[Outcome]:
-        """Take the next event. `channel` is the pane or pipe it came through, `client` who ran the hook.
+        """Take the next event. Return its outcomes.
 
-        Events that do not name their session belong to the one last named on their channel.
+        `channel` is the pane or pipe that the event came through, `client` the client that ran the hook. An
+        event that names no session belongs to the session last named on its channel.
         """
         known: Known = event  # type: ignore[assignment]  # no other event has a handler
         handle = _HANDLERS.get(type(known))
@@ -55,7 +56,7 @@ class Pairing:
     def feed_value(
         self, value: dict[str, Any], *, source: Source, channel: str = "", client: str = ""
     ) -> list[Outcome]:
-        """Parse an event and take it: see `feed`."""
+        """Parse the next event and take it: see `feed`."""
         return self.feed(parse_event(value, source=source), channel=channel, client=client)
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
@@ -85,7 +86,7 @@ class Pairing:
         named, replaced = self._state.sessions.take_change()
         outcomes = self._state.calls.correct_session(named) if named else []
         if replaced is not None and self._state.calls.any_open and type(event) in _CLIENT_STARTS:
-            # Another client in the same pane: the calls of the first are never finished.
+            # Another client runs in the pane now: the first client will never finish its calls.
             gone = replace(context, session=replaced)
             outcomes = outcomes + self._state.end_calls(gone, Evidence.NONE, all_agents=True)
         return outcomes

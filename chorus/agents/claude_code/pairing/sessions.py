@@ -1,9 +1,10 @@
 """Find the session that an event belongs to, and link sessions.
 
-An event that names its session belongs to it. Any other event belongs to the session named last on the same
-channel (a pane, a pipe), by the most trusted kind of event: `session_start`, then `system/init`, then
-`result`. Where two sources name different sessions for one call, the order of trust continues with the
-stream's other events, then hooks, then transcripts, which copy each other's lines when a session is forked.
+An event that names a session belongs to that session. Any other event belongs to the session of its channel
+(a pane or a pipe). The channel's session is the one named last by the most trusted kind of event:
+`session_start`, then `system/init`, then `result`. If two sources name different sessions for one call, the
+more trusted source decides: after the kinds above come other events of the stream, then hooks, then
+transcripts. Transcripts come last because the transcript of a fork has copies of another session's lines.
 """
 
 from dataclasses import dataclass, field
@@ -39,11 +40,11 @@ class Trust(IntEnum):
 
 @dataclass(slots=True)
 class LeadText:
-    """An agent's latest text. It leads all calls that follow, until one of them has a result."""
+    """An agent's latest text. It is the lead text of the calls after it, until one of them has a result."""
 
     text: str | None = None
     message_id: str | None = None
-    has_result: bool = False  # of a call behind the text
+    has_result: bool = False  # a call after the text has a result
     in_pieces: bool = False
 
     def set(self, text: str, message_id: str | None = None) -> None:
@@ -62,7 +63,7 @@ class LeadText:
         self.text = self.message_id = None
 
     def before(self, message_id: str | None) -> str | None:
-        """The text before a call of that message."""
+        """Return the lead text of a call in this message."""
         same = message_id is not None and message_id == self.message_id
         return self.text if same or not self.has_result else None
 
@@ -77,9 +78,9 @@ class SessionContext:
     lead_texts: LruDict[tuple[Source, AgentId | None], LeadText] = field(
         default_factory=lambda: LruDict(MAX_AGENTS_PER_SESSION)
     )
-    hooked: bool = False  # each of its calls that may write starts with PreToolUse
+    hooked: bool = False  # a PreToolUse event comes before each call that may write
     cleared: bool = False  # its transcript begins with `/clear`
-    transcript_prompt: TurnId | None = None  # of the newest message in its transcript
+    transcript_prompt: TurnId | None = None  # the prompt id of the newest message in its transcript
     mode: str | None = None  # the permission mode reported last
     written: str = ""  # the text of the unfinished block, as it was streamed
     # Rejected calls, until the turn's result tells whether they were denied or interrupted.
@@ -90,7 +91,7 @@ class SessionContext:
         return [TurnRenamed(self.id, old, new) for old, new in renamed]
 
     def lead_text_of(self, source: Source, agent: AgentId | None) -> LeadText:
-        """The latest text of an agent in one source. Kept per source: one may be ahead of another."""
+        """Return the latest text of an agent in one source. One source may be ahead of another."""
         found = self.lead_texts.touch((source, agent))
         if found is None:
             found = self.lead_texts[source, agent] = LeadText()
@@ -99,7 +100,7 @@ class SessionContext:
 
 @dataclass(slots=True)
 class EventContext:
-    """The session and agent of an event, how far that can be trusted, and the source it came from."""
+    """The session and agent of an event, how much the session can be trusted, and the event's source."""
 
     session: SessionContext
     trust: Trust
@@ -115,7 +116,7 @@ class _Channel:
     trust: Trust
     used: bool = False  # something happened since the session was named
     source: Source | None = None
-    context: EventContext | None = None  # of the main agent's events from that source
+    context: EventContext | None = None  # the context of the main agent's events from `source`
 
 
 # Names for enum members: an attribute lookup takes longer than a dozen of other steps here.
@@ -149,7 +150,7 @@ class SessionRegistry:
             return self._find_context(event, channel, None, client)
         held = self._channels.get(channel)
         if held is not None and held.context is not None:
-            # One attribute of a model takes as long as all of these, and every event comes by here.
+            # Reading one attribute of a model takes as long as all of these. This runs for every event.
             fields, session = event.__dict__, held.session
             if (
                 fields["session"] == session.id
@@ -160,13 +161,13 @@ class SessionRegistry:
                 and ((cwd := fields["cwd"]) is None or cwd == session.cwd)
                 and (claim := _CLAIMS.get(type(event), _EVENT)) <= held.trust
             ):
-                # True of nearly every event of a stream: the same agent of the same session continues.
+                # Nearly every event of a stream is from the same agent of the same session as the one before.
                 held.used = held.used or claim is _EVENT
                 return held.context
         return self._find_context(event, channel, held)
 
     def agent_of(self, event: Known) -> AgentId | None:
-        """The sub-agent that an event belongs to; None for the main agent."""
+        """Return the sub-agent that an event belongs to; None for the main agent."""
         if event.agent is not None:
             return event.agent
         if event.parent is not None:
@@ -174,7 +175,10 @@ class SessionRegistry:
         return SIDECHAIN if event.sidechain else None
 
     def take_change(self) -> tuple[SessionContext | None, SessionContext | None]:
-        """The session whose id became known, and the one that another replaced. Either may be None."""
+        """Return the session whose id became known, and the session that another one replaced.
+
+        Either is None if there was no such change since the last call.
+        """
         change, self.named, self.replaced = (self.named, self.replaced), None, None
         return change
 
@@ -208,7 +212,7 @@ class SessionRegistry:
         self.news.append(SessionLinked(session, parent, kind))
 
     def on_cleared(self, session: SessionContext) -> None:
-        """Remember a session that ended with `/clear`: the next one in its directory continues it."""
+        """Remember a session that ended with `/clear`. The next session in its directory continues it."""
         if session.id is not None:
             self._cleared = (session.id, session.cwd)
 
@@ -223,7 +227,7 @@ class SessionRegistry:
     ) -> tuple[SessionContext, Trust]:
         held = self._channels.get(channel)
         claim = _CLAIMS.get(type(event), _EVENT)
-        if own is None:  # the client's own input has an empty one
+        if own is None:  # the client's own input has an empty session id
             held = held or self._hold(channel, SessionContext(None), Trust.TRANSCRIPT)
         elif held is None or held.session.id is None:
             held = self._hold(channel, self._named(own, held, event.cwd), claim)
@@ -254,7 +258,7 @@ class SessionRegistry:
         return held
 
     def _named(self, own: SessionId, held: _Channel | None, cwd: str | None) -> SessionContext:
-        """Name the session of a channel whose events named none so far: they belong to it too."""
+        """Return the session with this id. Earlier events of the channel that named none belong to it too."""
         if held is None or own in self._by_id:
             return self._known(own, cwd)
         session = self._by_id[own] = self.named = held.session

@@ -50,7 +50,7 @@ class ShownCall:
 
 
 class ControlRequest(NamedTuple):
-    """A permission request over the control protocol. `by_hook`: a hook callback, not a prompt."""
+    """A request of the control protocol for a decision. `by_hook`: a hook callback, not a prompt."""
 
     call: ToolUseId | None
     by_hook: bool
@@ -69,7 +69,7 @@ class PairingState:
             LruDict(MAX_AGENTS_PER_SESSION)
         )
         self._boundaries: RecentKeys[str] = RecentKeys(MAX_BOUNDARIES)
-        # Messages: the turn in which the first source shows each, and the sources that show it.
+        # For each message: the turn in which its first source shows it, and the sources that have shown it.
         self._messages: LruDict[tuple[SessionContext, str], _ShownMessage] = LruDict(MAX_MESSAGES)
         self._ended_tasks: RecentKeys[str] = RecentKeys(MAX_TASKS)
 
@@ -77,16 +77,16 @@ class PairingState:
         counter[kind if kind in counter or len(counter) < MAX_KINDS else "other"] += 1
 
     def is_repeat(self, event: Known) -> bool:
-        """Whether exactly this event was handled before. Remembers it."""
+        """Return whether exactly this event was handled before, and remember it."""
         uuid = event.uuid
         return uuid is not None and not self._boundaries.add(uuid)
 
     def is_known(self, key: str) -> bool:
-        """Whether something with this key was handled before. Remembers it."""
+        """Return whether something with this key was handled before, and remember the key."""
         return not self._boundaries.add(key)
 
     def set_hooked(self, session: SessionContext) -> None:
-        """Remember that hooks tell when a call of this session starts.
+        """Remember that hooks report when a call of this session starts.
 
         Hook callbacks do not count: the program that registered them chose for which tools they run.
         """
@@ -98,19 +98,19 @@ class PairingState:
             return turns.of_prompt(prompt)
         if context.agent is None or event.parent is None:
             return turns.current
-        # A background sub-agent outlives the turn that started it, and still works for that turn.
+        # A background sub-agent may outlive the turn that started it, but still works for that turn.
         started = self.calls.find(event.parent)
         return started.turn if started is not None else turns.current
 
     def transcript_turn(self, event: Known, context: EventContext) -> Turn | None:
-        """The turn of a transcript line. A hook may have begun the next turn before the line is read."""
+        """Return the turn of a transcript line. A hook may begin the next turn before the line is read."""
         prompt = context.session.transcript_prompt
         if event.prompt is None and prompt is not None:
             return context.session.turns.of_prompt(prompt)
         return self.turn_of(event, context)
 
     def add_answer(self, event: Known, context: EventContext, message: str) -> tuple[bool, Turn | None]:
-        """Add a message of the model. Return whether it is new in this source, and its turn if it is."""
+        """Add a message of the model. Return whether it is new in this source and, if so, its turn."""
         session, source = context.session, context.source
         key = (session, message)
         shown, sources = self._messages.get(key, _UNSEEN)
@@ -124,7 +124,7 @@ class PairingState:
         return True, turn
 
     def add_user_message(self, context: EventContext, message: str, turn: Turn | None) -> None:
-        """Add a message of the user, by its uuid, that a source shows as the first of a turn."""
+        """Add a message of the user that a source shows as the first of a turn. `message` is its uuid."""
         key = (context.session, message)
         shown, sources = self._messages.get(key, _UNSEEN)
         if context.source not in sources:
@@ -208,7 +208,10 @@ class PairingState:
         return self.calls.close_if(is_over, evidence)
 
     def only_open_call(self, context: EventContext, tool: str | None) -> ToolUseId | None:
-        """The open call that an event without an id belongs to: the only one of that agent and tool."""
+        """Return the only open call of this agent and tool, which an event without a call id belongs to.
+
+        None if there are several such calls, or none.
+        """
         found = [
             entry.id
             for entry in self.calls.open_calls()
@@ -221,7 +224,7 @@ class PairingState:
 
     def start_turn(self, context: EventContext, turn: Turn | None) -> list[Outcome]:
         """Handle the start of a turn. None: the turn is already known."""
-        context.lead_text.clear()  # it belonged to the turn before
+        context.lead_text.clear()  # the text belonged to the turn before
         return [TurnStarted(context.session.id, turn.id, turn.message)] if turn is not None else []
 
     def set_agent(self, call: ToolUseId, agent: AgentId) -> list[Outcome]:
@@ -241,7 +244,7 @@ class PairingState:
 
 
 def _join_turns(session: SessionContext, shown: Turn | None, turn: Turn | None) -> Turn | None:
-    """Make the turns in which two sources show the same message one, and return it.
+    """Join two turns in which two sources show the same message. Return the turn of the message.
 
     A stream may name neither its turns nor their messages, and may be read before the transcript or after it.
     """

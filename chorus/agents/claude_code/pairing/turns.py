@@ -1,9 +1,9 @@
 """Find the user message that a tool call belongs to.
 
-Hooks and transcripts give each message an id (`prompt_id`), which is the turn's id. The stream does not:
-there a turn begins with `system/init`, and the message comes before it, after it or not at all, so turns are
-numbered. A turn that starts because a background task ended has no message of its own and counts as part of
-the turn before.
+Hooks and transcripts give each message an id (`prompt_id`, here called `prompt`), which is also the turn's
+id. The stream gives no ids. In the stream a turn begins with `system/init`, and its message comes before
+that, after it or not at all. So turns of the stream are numbered. A turn that starts because a background
+task ended has no message of its own and counts as part of the turn before.
 """
 
 from collections import deque
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from chorus.model.ids import TurnId
 from chorus.model.lru import LruDict
 
-# Late results name the prompt of an earlier turn, but none from further back than this.
+# Late results name the prompt id of an earlier turn, at most this many turns back.
 MAX_TURNS = 1024
-# Messages sent into one turn after the first; of the old messages that a fork copies, the newest.
+# Messages sent into one turn after its first message. A fork copies old messages under one id: only the
+# newest are kept.
 MAX_TURNS_PER_PROMPT = 64
 # Messages that wait while the agent works. A user types a handful.
 MAX_QUEUED = 64
@@ -22,7 +23,7 @@ MAX_QUEUED = 64
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    id: TurnId  # the prompt's, or a number
+    id: TurnId  # the prompt's id, or a number
     prompt: TurnId | None = None
     message: str | None = None
 
@@ -33,12 +34,12 @@ class Turns:
     def __init__(self) -> None:
         self.current: Turn | None = None
         self._count = 0
-        # A prompt has several turns if messages are sent while the agent works on the first.
+        # A prompt id has several turns if messages are sent while the agent works on the first message.
         self._by_prompt: LruDict[TurnId, list[Turn]] = LruDict(MAX_TURNS)
         self.queued: deque[str] = deque(maxlen=MAX_QUEUED)  # messages that no turn has taken yet
         self._announced: Turn | None = None  # its message is known, but its init has not come yet
-        self._running: deque[Turn] = deque(maxlen=MAX_QUEUED)  # without a result yet
-        # The running turn and those of messages sent into it: one result ends them all.
+        self._running: deque[Turn] = deque(maxlen=MAX_QUEUED)  # turns without a result yet
+        # The running turn and the turns of messages sent into it: one result ends them all.
         self._together: list[Turn] = []
         self._has_inits = False
         self._ended_tasks = 0
@@ -55,7 +56,7 @@ class Turns:
         return self._running[0] if self._running else self.current
 
     def of_prompt(self, prompt: TurnId) -> Turn:
-        """The newest turn of a prompt; a new turn if the prompt's message was never seen."""
+        """Return the newest turn of a prompt id; a new turn if no message with this id was seen."""
         turns = self._by_prompt.touch(prompt)
         if turns is None:
             turns = self._by_prompt[prompt] = [self._new(prompt, None)]
@@ -64,7 +65,7 @@ class Turns:
     def on_prompt(self, prompt: TurnId, text: str, *, live: bool) -> Turn | None:
         """Handle a message that has an id. Return the turn it starts; None if that turn is already known.
 
-        `live`: the message was sent just now, so it may be that of the running turn.
+        `live`: the message was sent just now, so it may be the running turn's message.
         """
         turns = self._by_prompt.touch(prompt) or []
         for turn in turns:
@@ -80,7 +81,8 @@ class Turns:
         if sent is not None and sent.prompt is None:
             self._rename(sent, prompt, number=len(turns) + 1)
             return None
-        # Sent while the agent works on the first, or copied by a fork, which gives all old messages one name.
+        # The message was sent while the agent worked on the first one, or it was copied by a fork, which
+        # gives all old messages the same id.
         turn = self._new(prompt, text, number=len(turns) + 1)
         self._by_prompt[prompt] = [*turns[-MAX_TURNS_PER_PROMPT:], turn]
         if live and not turns:
@@ -90,7 +92,7 @@ class Turns:
     def on_queued_message(self, text: str, prompt: TurnId | None) -> Turn | None:
         """Handle a queued message that reached the agent while it worked. Return the turn it starts, if new.
 
-        `prompt` names the message before it, if the source names one.
+        `prompt` is the id of the message before it, if the source gives one.
         """
         prompt = prompt or (self.current.prompt if self.current is not None else None)
         if prompt is not None:
@@ -122,11 +124,14 @@ class Turns:
         return None
 
     def reading(self, text: str) -> Turn | None:
-        """The turn in which the agent reads a message."""
+        """Return the turn in which the agent reads a message."""
         return self._find_together(text) or self.current
 
     def ended_before(self, turn: Turn | None) -> list[Turn]:
-        """The turns that end with this one: the agent read the next message before they were over."""
+        """Return the earlier turns that end with this one.
+
+        The agent read the next message before these turns were over.
+        """
         if len(self._together) < 2:
             return []
         return self._together[: self._together.index(turn)] if turn in self._together else []
@@ -136,7 +141,7 @@ class Turns:
         return self._new(None, text)
 
     def continue_with(self, prompt: TurnId) -> None:
-        """Handle a prompt that is not a message: what it leads to belongs to the turn before."""
+        """Handle a prompt id that is not a message's: its calls belong to the turn before."""
         if prompt not in self._by_prompt and self.current is not None:
             self._by_prompt[prompt] = [self.current]
 
@@ -152,24 +157,27 @@ class Turns:
         return self._start_next()
 
     def unfinished(self) -> list[Turn]:
-        """The turns without a result when `system/init` starts another: their client was killed."""
+        """Return the turns that have no result when `system/init` starts another: their client was killed."""
         if not self._running or (self._announced is None and not self.queued and self._ended_tasks):
             return []
         running = [turn for turn in self._running if turn is not self._announced]
         return [*(early for turn in running for early in self.ended_before(turn)), *running]
 
     def ensure_running(self) -> Turn | None:
-        """Start a turn if none is running, because the agent works. Return it, or None."""
+        """Start a turn if none is running, because the agent is working. Return the turn if it is new."""
         return None if self._running else self._start_next()
 
     def start_queued(self) -> Turn | None:
-        """Start the turn of a queued message, because the agent works: older streams have one init in all."""
+        """Start the turn of a queued message, because the agent is working.
+
+        Older streams have a single init for all turns.
+        """
         return self._start_next() if self.queued and not self.is_running else None
 
     def on_result(self, queued: int | None = None) -> bool:
         """Handle a result. Return whether no turn is running any more.
 
-        `queued` is how many messages still wait, where the client says so.
+        `queued` is how many messages still wait, if the client reports it.
         """
         while queued is not None and len(self.queued) > max(queued, 0):
             self.queued.popleft()
@@ -182,11 +190,14 @@ class Turns:
         self._ended_tasks = min(self._ended_tasks + 1, MAX_QUEUED)
 
     def join(self, turn: Turn, prompt: TurnId) -> None:
-        """Give this prompt's id to a turn without one: a call was seen in both, so they are the same turn."""
+        """Give this prompt id to a turn without one.
+
+        A call or message was seen both in this turn and in one with the prompt id, so they are the same turn.
+        """
         turn.message = turn.message or self._by_prompt.get(prompt, [turn])[0].message
         self._rename(turn, prompt)
         if turn in self._together:
-            # Messages sent into it that another source has shown already.
+            # The turns of messages sent into this one, which another source has shown already.
             self._together += [one for one in self._by_prompt[prompt] if one not in self._together]
 
     def _rename(self, turn: Turn, prompt: TurnId, *, number: int = 1) -> None:
@@ -222,7 +233,7 @@ class Turns:
         return current and turn.prompt is None and turn.message in (None, text)
 
     def _new(self, prompt: TurnId | None, message: str | None, *, number: int = 1) -> Turn:
-        """Start a turn: the first of a prompt, or one of those whose messages were sent into it."""
+        """Start a turn. If `number` is above 1, its message was sent into a running turn."""
         self._count += 1
         name = TurnId(str(self._count)) if prompt is None else _name(prompt, number)
         self.current = turn = Turn(name, prompt, message)

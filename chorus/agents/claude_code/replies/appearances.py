@@ -1,7 +1,7 @@
 """The prompts of one pane over time: each appearance of a prompt is answered at most once.
 
-Gives each appearance a serial number and a key relay to the first answer for it. Every later answer is
-refused, also when the same question has come back since. Sends nothing itself.
+`PromptAppearances` gives each appearance a serial number. The first answer for an appearance gets a key
+relay. Every later answer is refused, even if the same question is shown again. This module sends no keys.
 """
 
 from dataclasses import replace
@@ -50,7 +50,7 @@ class PromptAppearances:
             self.current = replace(self.current, claimed=False)
 
     def begin_new_appearance(self) -> None:
-        """Treat the prompt shown now as a new one: the call of the one before has ended."""
+        """Count the prompt shown now as a new appearance, because it is now about another call."""
         if self.current is not None:
             self._serial += 1
             self.current = replace(self.current, serial=self._serial, claimed=False)

@@ -1,4 +1,4 @@
-"""The reply to an elicitation: the fields of the form, with the types its schema asks for."""
+"""The reply to an elicitation: the form's fields, with values of the types that its schema asks for."""
 
 from collections.abc import Mapping
 from typing import Any, assert_never
@@ -28,7 +28,7 @@ _NUMBERS = {"integer": int, "number": float}
 
 
 def plan_elicitation_reply(answer: Answer, prompt: Prompt, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the decision. Raises CannotAnswer if the answer does not fit the form."""
+    """Return the reply to an elicitation. Raises CannotAnswer if the answer does not fit the form."""
     match answer:
         case Deny():
             return {"action": "decline"}

@@ -1,9 +1,10 @@
 """Give one answer with keys, one key per view of the pane.
 
-Receives the answer once, then a view of the pane again and again. Returns one effect for each view: press
-a key, wait, answered, or refused. A key is only given for exactly the prompt that was answered, each key
-once, and the next one only after the screen shows the effect of the last. Never retries a key and never
-guesses. The caller owns the clock and says when it has waited long enough.
+`KeyRelay` receives the answer once, then one view of the pane after another. For each view it returns one
+effect: press a key, wait, answered, or refused. It gives a key only if the pane shows exactly the prompt that
+was answered, and gives the next key only after the screen shows the effect of the last one. It gives a key a
+second time only if the caller reports that the key was not sent. The caller owns the clock and says when it
+has waited long enough.
 """
 
 from chorus.agents.claude_code.replies.key_sequences import KeySequence, KeyStep, plan_keys
@@ -42,7 +43,7 @@ class KeyRelay:
         return self._end
 
     def expire(self) -> Answered | Refused | DialogStillShown:
-        """End the relay: the caller has waited long enough, whatever the screen shows later."""
+        """End the relay, because the caller has waited long enough. Later views do not matter."""
         if self._end is None:
             if self._step is None or not self._step.final:
                 self._end = self._refuse("the screen did not change in time")
@@ -59,10 +60,11 @@ class KeyRelay:
         return refused
 
     def retry_last_key(self) -> bool:
-        """Note that the last key was not sent: the screen was being drawn. Return whether to look again.
+        """Note that the last key was not sent, because the screen was being drawn.
 
-        Not for the first key: the same question may have come back, and the two look alike. Not for `Tab`,
-        which was given only after the footer, drawn last, had offered it.
+        Return whether to look at the pane again. False for the first key: the screen may now show another
+        prompt with the same question. False for `Tab`: it is given only after the footer offers it, and the
+        footer is drawn last.
         """
         assert self._step is not None
         if self.sent < 2 or self._step.key == "Tab":
@@ -117,7 +119,7 @@ class KeyRelay:
         return PressKey(step.key, step.literal)
 
     def _retry(self, step: KeyStep, view: PaneView) -> RelayEffect:
-        """Give the key that was not sent again, if the dialog is as it was."""
+        """Give the last key once more, because it was not sent, if the dialog has not changed."""
         problem = _problem(view, self._answer)
         if problem is not None:
             return self._refuse(problem)
@@ -131,7 +133,7 @@ class KeyRelay:
         return PressKey(step.key, step.literal)
 
     def _verify(self, view: PaneView) -> RelayEffect:
-        """After the last key the dialog has to disappear; if the client is gone, so is the dialog."""
+        """Check that the dialog disappears after the last key. It is also gone if the client is gone."""
         assert self._before is not None
         if view.in_mode or view.scrolled:
             return Wait()
@@ -147,7 +149,7 @@ class KeyRelay:
 
 
 def _problem(view: PaneView, answer: PromptAnswer) -> str | None:
-    """Why no key may be sent to this pane, whatever it shows."""
+    """Return why no key may be sent to this pane, whatever it shows; None if a key may be sent."""
     if view.pane != answer.pane:
         return f"this is pane {view.pane}, the prompt was in {answer.pane}"
     if view.dead:
@@ -162,5 +164,5 @@ def _problem(view: PaneView, answer: PromptAnswer) -> str | None:
 
 
 def _input_state(prompt: Prompt) -> object:
-    """The parts of a prompt that change while it is being answered."""
+    """Return the parts of a prompt that change while it is being answered."""
     return (prompt.fingerprint, prompt.selected, prompt.text_field, prompt.checked)

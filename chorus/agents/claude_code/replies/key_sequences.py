@@ -1,8 +1,8 @@
 """The keys that give an answer to a dialog, one at a time.
 
-Turns an answer into a sequence of steps: a key (or a text) and what the screen must show before the next
-one. Only what the screen offers is pressed: a number drawn before a label, `Tab` while the footer names
-it. An answer that fits no option, or more than one, is refused before any key.
+`plan_keys` turns an answer into a sequence of steps. A step is a key (or a text) and what the screen must
+show before the next step. Only keys that the screen offers are pressed: a number drawn before a label, or
+`Tab` while the footer names it. An answer that fits no option, or more than one, is refused.
 """
 
 from collections.abc import Callable, Generator
@@ -23,7 +23,7 @@ from chorus.model.answer import (
 from chorus.model.api.json_api import OptionMeaning
 from chorus.model.prompt import OPTION_NAMES, Option, Prompt, TextField
 
-# A longer text may not fit its field, and what is not shown cannot be checked.
+# A longer text may not fit into its field, and text that is not shown cannot be checked.
 _MAX_TEXT_LENGTH = 400
 _ESCAPE_OFFERED = "Esc to cancel"
 _REVIEW_RULE = "review-answers"
@@ -35,20 +35,20 @@ def _never(_: Prompt) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class KeyStep:
-    """One key or text, and what the screen shows once the client has handled it."""
+    """One key or text to send, and what the screen shows when the client has handled it."""
 
     key: str
     is_done: Callable[[Prompt], bool]
-    # Screens that may appear before it is done.
+    # Whether the screen may look like this before the step is done.
     is_in_progress: Callable[[Prompt], bool] = _never
-    # Whether the screen may be unreadable meanwhile: the option is already redrawn, its footer not yet.
+    # Whether the screen may be unreadable before the step is done: the option is redrawn before the footer.
     may_be_unreadable: bool = False
     literal: bool = False
     final: bool = False  # the dialog has to disappear after this key
 
 
-# A generator that is sent the prompt as shown before each key. A sequence ends with a final step; a
-# sub-sequence returns the prompt as shown after its last step.
+# Generators of steps. After each step the caller sends the prompt as it is shown then. A sequence ends with a
+# final step. A sub-sequence returns the prompt as shown after its last step.
 KeySequence = Generator[KeyStep, Prompt, None]
 KeySubsequence = Generator[KeyStep, Prompt, Prompt]
 
@@ -72,7 +72,7 @@ def plan_keys(answer: Answer, decided: Prompt, shown: Prompt) -> KeySequence:
 
 
 def without_blanks(text: str) -> str:
-    """The text without white space, to compare texts that may be wrapped in different places."""
+    """Return the text without white space, to compare texts that may be wrapped in different places."""
     return "".join(text.split())
 
 
@@ -88,7 +88,7 @@ def _check_texts(answer: Answer) -> None:
 
 
 def _check_text(text: str | None) -> None:
-    """Refuse what cannot be typed: a control character or a newline would act as a key."""
+    """Refuse a text that cannot be typed: a control character or a newline would act as a key."""
     if text is None:
         return
     if not text.strip() or not text.isprintable():
@@ -177,7 +177,7 @@ def _move_towards(shown: Prompt, move: str, index: int, rest: str) -> KeyStep:
 
 
 def _select(shown: Prompt, index: int) -> KeySubsequence:
-    """Move the cursor to an option of a numbered list, row by row, until amending is offered there."""
+    """Move the cursor row by row to an option of a numbered list, until the footer offers to amend it."""
     keys = [option.key for option in shown.options]
     if shown.selected not in keys:
         raise CannotAnswer("no option is selected")
@@ -189,10 +189,10 @@ def _select(shown: Prompt, index: int) -> KeySubsequence:
 
 
 def _move_cursor(shown: Prompt, move: str, key: str, *, amending: bool) -> KeyStep:
-    """One step of the cursor.
+    """Move the cursor by one row.
 
-    Rows are drawn from the top: the cursor may have left one row before it appears in the other, and the
-    footer comes last.
+    The client draws from top to bottom. For a moment the cursor may be in neither row, and the footer is
+    drawn last.
     """
 
     def is_done(prompt: Prompt) -> bool:
@@ -241,7 +241,7 @@ def _is_same(one: Prompt, other: Prompt) -> bool:
 
 
 def _answer_questions(shown: Prompt, answers: tuple[QuestionAnswer, ...]) -> KeySequence:
-    """Answer in the order of the questions; each one shown must be the one the next answer is for."""
+    """Answer the questions in order. The question shown must be the one that the next answer is for."""
     if shown.rule != "question":
         raise CannotAnswer("this prompt is not a question of the agent")
     if len(answers) != len(shown.tabs):
@@ -277,7 +277,7 @@ def _prepare_answer(shown: Prompt, answer: QuestionAnswer) -> Generator[KeyStep,
 
 
 def _check_boxes(shown: Prompt, answer: QuestionAnswer) -> KeySequence:
-    """Press the numbers of the boxes that differ from the answer."""
+    """Press the numbers of the check boxes whose state differs from the answer."""
     if answer.text is not None:
         raise CannotAnswer("this question cannot take typed text from here; answer it in its pane")
     wanted = frozenset(_key_of(shown, label) for label in answer.labels)
@@ -294,7 +294,7 @@ def _toggle(shown: Prompt, key: str, checked: frozenset[str]) -> KeyStep:
 
 
 def _continue_to(key: str, following: QuestionAnswer | None) -> KeyStep:
-    """The key that leads to the next question, or to the summary after the last one."""
+    """Return the step to the next question, or from the last question to the summary."""
     if following is None:
         return KeyStep(key, lambda prompt: prompt.rule == _REVIEW_RULE)
     question = without_blanks(following.question)
@@ -304,7 +304,10 @@ def _continue_to(key: str, following: QuestionAnswer | None) -> KeyStep:
 
 
 def _submit_key(shown: Prompt, answers: tuple[QuestionAnswer, ...]) -> str:
-    """The number that submits, if the client's summary has these answers; it orders labels its own way."""
+    """Return the number that submits the answers. Raises CannotAnswer if the summary shows other answers.
+
+    The client may show the labels of one answer in another order.
+    """
     summary = without_blanks(" ".join(shown.body)).split("●")
     for answer in answers:
         expected = answer.text if answer.text is not None else ", ".join(answer.labels)
@@ -316,8 +319,8 @@ def _submit_key(shown: Prompt, answers: tuple[QuestionAnswer, ...]) -> str:
 
 
 def _key_of(shown: Prompt, label: str) -> str:
-    """The number before this label. A label may be drawn with more text behind it, never with less."""
-    own = shown.options[:-2]  # the last two are the text field and the way out
+    """Return the number drawn before this label. The client may draw more text after the label."""
+    own = shown.options[:-2]  # the last two are the text field and the option to chat instead
     wanted = without_blanks(label)
     exact = [option.key for option in own if without_blanks(option.label) == wanted]
     longer = [option.key for option in own if without_blanks(option.label).startswith(wanted)]

@@ -1,4 +1,4 @@
-"""The reply to a permission request: the decision as a permission hook or the control protocol takes it.
+"""The reply to a permission request: the decision, in the form of permission hooks and the control protocol.
 
 An answer that does not fit the request is refused, and nothing is sent.
 """
@@ -28,7 +28,7 @@ def plan_permission_reply(
     tool_input: Mapping[str, Any],
     suggestions: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Plan the decision. An approval always repeats the whole input: the client runs `updatedInput`."""
+    """Return the decision. An approval always has the whole input, because the client runs `updatedInput`."""
     match answer:
         case Allow(text):
             if text is not None:

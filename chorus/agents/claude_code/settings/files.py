@@ -1,6 +1,6 @@
 """Add Chorus's hooks to the client's settings files, and remove them without a trace.
 
-A file that cannot be parsed is left alone, a symlink stays one, and every write is atomic, after a backup.
+A file that cannot be parsed is left alone. A symlink stays a symlink. Every write is atomic, after a backup.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ def locate_settings(scope: SettingsScope, environment: Mapping[str, str], work_t
 
 
 def backup_directory() -> Path:
-    """Where settings files are backed up before they are changed."""
+    """Return the directory into which settings files are copied before they are changed."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local" / "state") / "chorus" / "backups"
 
@@ -54,7 +54,7 @@ def install_hooks(path: Path, groups: HookGroups, *, backups: Path) -> SettingsC
 
 
 def uninstall_hooks(path: Path, *, backups: Path) -> SettingsChange:
-    """Remove our hooks, and the file if it was created for them."""
+    """Remove Chorus's hooks, and the file if it was created for them."""
     before = _read(path)
     with _with_path(path):
         after = None if before is None else remove_hooks(before)
@@ -71,7 +71,7 @@ def read_hook_status(scope: SettingsScope, path: Path, groups: HookGroups) -> Ho
 
 @contextmanager
 def _with_path(path: Path) -> Iterator[None]:
-    """Add the path to the message of an error: there are three such files."""
+    """Add the path to the message of an error, because there are three settings files."""
     try:
         yield
     except SettingsUnreadable as error:
@@ -126,10 +126,10 @@ def _replace(path: Path, content: bytes, *, expected: bytes | None) -> None:
 
 
 def _create_directory(path: Path, directory: Path, backups: Path) -> None:
-    """Create the directory of a settings file if it is missing, and remember that it was created for it."""
+    """Create the directory of a settings file if it is missing, and remember that Chorus created it."""
     mark = _created_mark(path, backups)
     if directory.exists():
-        mark.unlink(missing_ok=True)  # of a directory that was removed by hand
+        mark.unlink(missing_ok=True)  # the mark of an earlier directory, which was removed by hand
         return
     directory.mkdir(parents=True)
     make_private(backups)
@@ -137,7 +137,7 @@ def _create_directory(path: Path, directory: Path, backups: Path) -> None:
 
 
 def _remove_created_directory(path: Path, directory: Path, backups: Path) -> None:
-    """Remove the directory of a removed settings file, if it was created for it and nothing else is in it."""
+    """Remove the directory of a removed settings file, if Chorus created the directory and it is empty."""
     mark = _created_mark(path, backups)
     if mark.exists():
         mark.unlink()

@@ -1,7 +1,8 @@
 """Add Chorus's hooks to the text of the client's settings, and remove them, changing nothing else.
 
-Removing what was added restores the text exactly. That works because an object or list created
-here begins with a blank or a line break inside; what is added to an empty one of the user does not.
+Removing the hooks restores the text exactly. An object or list that this module creates has a blank or a line
+break after its opening bracket. In an empty object or list of the user, nothing is put between the bracket
+and the added text. So `remove_hooks` knows which objects and lists to remove.
 """
 
 import itertools
@@ -27,7 +28,7 @@ HookGroups = Mapping[str, Sequence[HookGroup]]  # by event
 
 # An entry is ours if it runs the hook program, however quoted and wherever installed.
 _OUR_COMMAND = re.compile(r"""(?:^|[/\s'"])chorus-hook(?:['"\s]|$)""")
-# Some editors begin a file with it; the client ignores it.
+# Some editors begin a file with this mark; the client ignores it.
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -39,7 +40,7 @@ class SettingsUnreadable(ChorusError):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One hook of ours and the nodes that contain it, outermost first."""
+    """One hook of Chorus and the nodes that contain it, outermost first."""
 
     root: Node
     hooks: Node
@@ -68,7 +69,7 @@ class _Layout:
 
 
 def find_hooks(text: str) -> dict[str, list[dict[str, Any]]]:
-    """The groups that contain hooks of Chorus, by event."""
+    """Return the groups that contain hooks of Chorus, by event."""
     found: dict[str, list[dict[str, Any]]] = {}
     for entry in _entries(text):
         found.setdefault(str(entry.event.key), []).append(entry.group.value)
@@ -76,7 +77,7 @@ def find_hooks(text: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def add_hooks(text: str | None, groups: HookGroups) -> str:
-    """The text with exactly these hooks of Chorus; `text` is None if there is no file yet."""
+    """Return the text with exactly these hooks of Chorus. `text` is None if there is no file yet."""
     if text is not None:
         if find_hooks(text) == groups:
             return text
@@ -91,7 +92,7 @@ def add_hooks(text: str | None, groups: HookGroups) -> str:
 
 
 def remove_hooks(text: str) -> str | None:
-    """The text without Chorus's hooks; None if the file was created for them and nothing else is left."""
+    """Return the text without Chorus's hooks; None if Chorus created the file and nothing else is left."""
     remaining: str | None = text
     while remaining is not None and (entry := next(_entries(remaining), None)) is not None:
         remaining = _cut(remaining, entry)
@@ -99,7 +100,7 @@ def remove_hooks(text: str) -> str | None:
 
 
 def _cut(text: str, entry: _Entry) -> str | None:
-    """Cut our hook, with every container that was created for it and contains nothing else."""
+    """Cut a hook of Chorus, with every object and list that was created for it and has nothing else."""
     if len(entry.list.children) > 1:
         return cut_child(text, entry.list, entry.hook)
     chain = [entry.group, entry.event, entry.hooks, entry.root]
@@ -141,7 +142,7 @@ def _render_group(group: HookGroup) -> str:
 
 
 def _layout_within(text: str, parent: Node) -> _Layout:
-    """The layout of the parent's children."""
+    """Return the layout of the parent's children."""
     indent = indent_of(text, parent.children[-1].whole_start) if parent.children else None
     if indent is None:
         return _Layout(None)
@@ -149,7 +150,7 @@ def _layout_within(text: str, parent: Node) -> _Layout:
 
 
 def _unit(text: str) -> str:
-    """One step of indentation, taken from the first indented line."""
+    """Return one step of indentation, taken from the first indented line."""
     first = re.search(r"\n([ \t]+)\S", text)
     return first[1] if first else "  "
 

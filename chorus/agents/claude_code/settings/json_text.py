@@ -1,6 +1,6 @@
 """Edit a JSON text in place: add or cut one value without touching the rest.
 
-The text may be laid out in any way. Cutting what was added restores every character, and no other value is
+The text may be laid out in any way. Cutting an added value restores every character, and no other value is
 reformatted.
 """
 
@@ -35,7 +35,7 @@ class Node:
         return self.start if self.key_start is None else self.key_start
 
     def member(self, key: str) -> "Node | None":
-        """The member with this key. If the key is repeated, the last one wins, as in JSON readers."""
+        """Return the member with this key. If the key is repeated, the last one wins, as in JSON readers."""
         return next((child for child in reversed(self.children) if child.key == key), None)
 
 
@@ -58,7 +58,7 @@ def add_child(text: str, parent: Node, child: str) -> str:
 
 
 def cut_child(text: str, parent: Node, child: Node) -> str:
-    """Undo `add_child`, also if other children have been added since."""
+    """Undo `add_child`, even if other children have been added since."""
     index = parent.children.index(child)
     if index > 0:
         start, end = parent.children[index - 1].end, child.end
@@ -70,7 +70,10 @@ def cut_child(text: str, parent: Node, child: Node) -> str:
 
 
 def indent_of(text: str, at: int) -> str | None:
-    """The indentation before this position; None on the first line, or if there is anything but blanks."""
+    """Return the blanks from the start of the line to this position.
+
+    None on the first line, or if there is other text before the position.
+    """
     begin = text.rfind("\n", 0, at) + 1
     return text[begin:at] if begin and not text[begin:at].strip(" \t") else None
 

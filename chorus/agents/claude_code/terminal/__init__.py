@@ -1,4 +1,4 @@
-"""Whole JSON objects out of the text of a terminal: see `Reassembler`."""
+"""Read whole JSON objects from the text of a terminal: see `Reassembler`."""
 
 from chorus.agents.claude_code.terminal.reassembler import Reassembler
 

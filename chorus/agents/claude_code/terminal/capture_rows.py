@@ -1,4 +1,4 @@
-"""The rows of a capture: at which widths it may be wrapped, and which rows no event was read from."""
+"""Guess the width of a wrapped capture from its rows, and find the rows that no event was read from."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -9,8 +9,8 @@ from chorus.agents.claude_code.terminal.line_wrap import row_width
 from chorus.agents.claude_code.terminal.terminal_noise import tidy_rows
 from chorus.agents.interface import UnusedRow
 
-# Full rows are the widest, but for lines that other programs wrapped; a row before a wide character is one
-# cell short.
+# Half of the guesses are the largest widths of rows, half are the commonest widths. The widest rows are full,
+# unless other programs wrapped lines. A row before a wide character is one cell short.
 MAX_WIDTHS = 8
 MIN_WIDTH = 10
 # A row is shown to be recognised, not to be read.
@@ -31,7 +31,7 @@ def guess_widths(data: bytes) -> list[int]:
 
 
 def find_unused_rows(data: bytes, texts: Iterable[bytes]) -> list[UnusedRow]:
-    """Return the rows that are in none of these texts, which are the texts of the events in order."""
+    """Return the rows that no event was read from. `texts`: the texts of the events, in order."""
     rows = tidy_rows(data).split(b"\n")
     used = bytearray(len(rows))
     for first, last in find_rows(rows, texts):
@@ -44,10 +44,10 @@ def find_unused_rows(data: bytes, texts: Iterable[bytes]) -> list[UnusedRow]:
 
 
 def find_rows(rows: Sequence[bytes], texts: Iterable[bytes]) -> list[tuple[int, int]]:
-    """Return the first and the last row of each of these texts, which are in order.
+    """Return the first and the last row of each text. The texts must be in the order of the rows.
 
-    Blanks are ignored, because rows lose their trailing blanks and texts have no newlines between rows. For
-    a text that is not found, the last row is the one before the first.
+    Blanks are ignored, because rows lose their trailing blanks and texts have no newlines between rows. If a
+    text is not found, its last row is the row before its first.
     """
     solid = [row.translate(None, _BLANKS) for row in rows]
     ends = list(accumulate(map(len, solid)))

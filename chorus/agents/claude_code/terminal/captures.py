@@ -1,8 +1,8 @@
-"""Read the events of a whole capture, at whatever width each part of it is wrapped.
+"""Read the events of a whole capture, whose parts may be wrapped at different widths.
 
-A capture is read again and again while it grows, so what it shows must not depend on where it was cut. Rows
-that no event was read from at the best width are read once more by themselves: the pane may have been wider
-or narrower when they were printed.
+A capture is read again and again while it grows, so the events must not depend on where it was cut. Rows that
+gave no event at the best width are read once more by themselves: the pane may have been wider or narrower
+when they were printed.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,10 @@ MAX_PARTS = 8
 
 
 def read_capture(data: bytes, widths: Sequence[int] = ()) -> list[Document]:
-    """Return the events of a capture, in order. `widths`: those it is likely to be wrapped at.
+    """Return the events of a capture, in order. `widths`: the pane widths to try first.
 
-    An event in which only blanks at the ends of rows are in doubt is returned, marked as inexact.
+    An event is returned even if blanks at the ends of its rows are in doubt, but then it is marked as
+    inexact.
     """
     rows = tidy_rows(data).split(b"\n")
     found = _read_rows(rows, widths, MAX_PARTS)
@@ -50,7 +51,7 @@ def _read(data: bytes, width: int | None) -> tuple[list[Document], bool]:
 
 
 def _runs_without(used: set[int], rows: int) -> list[tuple[int, int]]:
-    """Return the runs of rows that are not used, each as its first row and the one after its last."""
+    """Return the runs of unused rows, each as its first row and the row after its last."""
     runs: list[tuple[int, int]] = []
     for row in range(rows):
         if row in used:

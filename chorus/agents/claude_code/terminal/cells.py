@@ -1,8 +1,8 @@
-"""The width of text in the cells of a tmux pane, and whether every terminal counts the same.
+"""Count the cells that text takes in a tmux pane, and find out whether all terminals count the same.
 
 Checked against tmux 3.3a, 3.5a and 3.8 for every code point. Versions differ about joined and modified emoji,
-flags, format characters, symbols that became wide, and code points newer than their tables: those are counted
-as 3.3a does, and marked unsure.
+flags, format characters, symbols that became wide, and code points newer than their tables. These characters
+are counted as 3.3a counts them, and marked unsure.
 """
 
 import re
@@ -20,7 +20,8 @@ _WIDE_FOR_TMUX = (range(0x4DC0, 0x4E00), range(0x3248, 0x3250))
 _JAMO = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
 # Variation selectors, emoji modifiers, regional indicators: 3.3a counts each by itself.
 _SEQUENCES = (range(0xFE00, 0xFE10), range(0x1F3FB, 0x1F400), range(0x1F1E6, 0x1F200))
-# Wide since Unicode 16, wide in 3.5a because a modifier may follow, or fillers: no cell there, some in 3.3a.
+# Characters that are wide since Unicode 16, characters that are wide in 3.5a because a modifier may follow,
+# and fillers, which take cells in 3.3a but not in 3.5a.
 _CHANGED = (
     range(0x2630, 0x2638), range(0x268A, 0x2690), range(0x1D300, 0x1D357), range(0x1D360, 0x1D377),
     (0x261D, 0x26F9, 0x270C, 0x270D, 0x1F3CB, 0x1F3CC, 0x1F574, 0x1F575, 0x1F590), (0x3164, 0xFFA0),
@@ -40,7 +41,7 @@ _WIDTHS = _Widths()
 
 
 def count_cells(row: str) -> tuple[int, bool]:
-    """The number of cells of a row, and whether all terminals agree about it."""
+    """Return the number of cells of a row, and whether all terminals agree about this number."""
     beyond = row.encode("utf-8", "surrogatepass").translate(None, _PLAIN).decode("utf-8", "surrogatepass")
     cells = len(row) - len(beyond) + sum(map(_WIDTHS.__getitem__, beyond))
     if cells < _UNSURE:

@@ -1,8 +1,8 @@
 """Read the output of panes from a log of tmux control mode (`tmux -C`).
 
-The text comes in chunks cut anywhere. The output is unescaped but not decoded, because a UTF-8 character may
-be split between two messages. Other notifications, and replies to commands, are skipped: their text may be
-anything.
+The text comes in chunks, which may end anywhere. The output is unescaped but not decoded, because a UTF-8
+character may be split between two messages. Other notifications and the replies to commands are skipped:
+their text may be anything.
 """
 
 import re
@@ -28,7 +28,7 @@ class ControlMode:
         self._reply: bytes | None = None  # the number of the reply that is being skipped
 
     def feed(self, chunk: bytes) -> list[PaneOutput]:
-        """Take the next piece; return the output of the lines it completed."""
+        """Take the next chunk. Return the output in the lines that end in this chunk."""
         end = chunk.rfind(b"\n") + 1
         if not end:
             self._line += chunk
@@ -55,7 +55,7 @@ class ControlMode:
 
 
 def is_control_mode(beginning: bytes) -> bool:
-    """Whether a recording begins as every `tmux -C` session does."""
+    """Return whether a recording begins as every `tmux -C` session does."""
     return _REPLY.match(beginning.removeprefix(b"\x1bP1000p")) is not None
 
 

@@ -1,9 +1,9 @@
 """Decide which objects found in a stream are documents, and which documents are new.
 
-`DocumentCollector` takes the objects that the row reader finds, and the rows without any. It passes on whole
-documents and counts everything else as a problem. It never passes on a part of a larger object. A text
-that may differ from what was printed is passed on only on request, marked as inexact. `SeenDocuments`
-recognises the documents of output that is read more than once.
+`DocumentCollector` takes the objects that the row reader finds, and the rows without objects. It passes on
+whole documents and counts everything else as a problem. It never passes on a part of a larger object. If a
+document's text may differ from what was printed, the document is passed on only on request, marked as
+inexact. `SeenDocuments` recognises documents that were read before.
 """
 
 from collections import Counter, deque
@@ -32,24 +32,23 @@ class ObjectLocation:
 
 @dataclass(slots=True)
 class BrokenObject:
-    """An object that broke off. Its rows are read again for other objects that start in them.
+    """An object that broke off before row `until`. Its rows are read again for other objects.
 
-    Rows are identified by their position in bytes from the start of the source; `start` is an offset in a
-    row.
+    A row is identified by its position in bytes from the start of the source. `start` is an offset in a row.
     """
 
     until: int = 0
     # Rows that begin with an object inside the broken one: a part of it, not a document.
     inner_rows: set[int] = field(default_factory=set)
-    # Row → start of the next object in it, because the broken one could not continue there.
+    # For each row: the start of the next object in it, because the broken one could not continue there.
     next_starts: dict[int, int] = field(default_factory=dict)
-    # Objects that either end the broken one or follow it: (row, start).
+    # Objects that are either the last part of the broken one or follow it: (row, start).
     disputed: set[tuple[int, int]] = field(default_factory=set)
     # Starts of objects that broke off: (row, start).
     abandoned: set[tuple[int, int]] = field(default_factory=set)
 
     def is_sure(self, row: int, start: int) -> bool:
-        """Whether an object that starts there cannot be a part of the broken one."""
+        """Return whether an object that starts there cannot be a part of the broken one."""
         return row >= self.until or (self.next_starts.get(row) == start and (row, start) not in self.disputed)
 
     def abandon(self, row: int, start: int) -> None:
@@ -59,9 +58,9 @@ class BrokenObject:
             del self.next_starts[row]
 
     def add_next_start(self, row: int, start: int, *, sure: bool) -> None:
-        """Read an object from there next time.
+        """Start an object there when the row is read again.
 
-        `sure`: the broken object that seemed to contain it is not itself a part of another.
+        `sure`: the broken object, which seemed to contain the new one, is not a part of another object.
         """
         if sure:
             self.next_starts[row] = start
@@ -79,17 +78,17 @@ class DocumentCollector:
         self._wrap = wrap
         self._problems = problems
         self._doubtful = allow_inexact
-        # The rows of noise right above, as many as `LineWrap.looks_full` needs.
+        # The rows of noise right above the current row, as many as `LineWrap.looks_full` needs.
         self._above: deque[bytes] = deque(maxlen=2)
         self._started = False
 
     @property
     def expects_documents(self) -> bool:
-        """Whether an object that fills a row can only be a document: no noise above, no broken object."""
+        """True if an object that fills a row can only be a document: no noise above, no broken object."""
         return self._started and not self._above and not self.broken.until
 
     def on_object_start(self) -> None:
-        """Note that an object starts: a row that ends in a brace is no longer the source's cut first row."""
+        """Note that an object has started. A later row without an object is noise, not the rest of one."""
         self._started = True
 
     def add_noise(self, row: bytes, position: int) -> None:
@@ -136,13 +135,13 @@ class DocumentCollector:
             self.give(text, value, exact)
 
     def _is_part(self, value: dict[str, Any], place: ObjectLocation) -> bool:
-        """Whether the object may be a part of a larger one that is not complete."""
+        """Return whether the object may be a part of a larger one that is not complete."""
         if isinstance(value.get("uuid"), str):
             return False  # only events of the client have one
         if self._is_disputed(place):
             return True
         if place.position < self.broken.until:
-            # It was read as a part of the broken object before, and nothing contradicts that.
+            # It was first read as a part of the broken object. Unless that is now excluded, it is in doubt.
             doubt = not self.broken.is_sure(place.position, place.start)
         else:
             doubt = self._wrap.looks_full(self._above, place.last_row)
@@ -151,7 +150,7 @@ class DocumentCollector:
         return doubt
 
     def _is_disputed(self, place: ObjectLocation) -> bool:
-        """Whether it was found inside a broken object, and is counted with that one."""
+        """Return whether the object was found inside a broken object, and is counted with the broken one."""
         return (place.position, place.start) in self.broken.disputed
 
 
@@ -162,16 +161,16 @@ DEFAULT_LIMIT = 100_000
 class SeenDocuments:
     """Recognises documents that were seen before, in overlapping captures or in a capture and a pipe.
 
-    A document is known by its uuid, or by its exact text where it has none (control messages, older formats),
-    so two equal ones count as one. Only the last `limit` are kept: older ones have scrolled out of every
-    capture.
+    A document is identified by its uuid. Control messages and older formats have no uuid: they are identified
+    by their exact text, so two with the same text count as one. Only the last `limit` documents are
+    remembered: older ones have scrolled out of every capture.
     """
 
     def __init__(self, *, limit: int = DEFAULT_LIMIT) -> None:
         self._known: LruDict[str | bytes, bool] = LruDict(limit)
 
     def is_new(self, document: Document) -> bool:
-        """Whether the document is new. Remembers it."""
+        """Return whether the document is new, and remember it."""
         key = _key(document)
         if self._known.touch(key):
             return False

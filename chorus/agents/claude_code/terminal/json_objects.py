@@ -1,9 +1,9 @@
 """JSON objects in text that comes in pieces: find where one ends, and decode it.
 
-`ObjectScan` follows an object from its opening brace through pieces cut anywhere. It tells whether the object
-is still open, where it ends, or where the text stops being JSON, and looks at each byte once. It is as strict
-as the grammar about quotes, escapes, brackets, commas and colons, and lax only about the inside of numbers
-and literals: what it calls complete must still be decoded.
+`ObjectScan` follows an object from its opening brace through pieces that may end anywhere. It reports whether
+the object is still open, where the object ends, or where the text stops being JSON. It looks at each byte
+once. It checks quotes, escapes, brackets, commas and colons as strictly as the grammar, but not the inside of
+numbers and literals: an object that it calls complete must still be decoded.
 """
 
 import json
@@ -20,7 +20,7 @@ _IN_STRING = re.compile(rb'[^"\\\x00-\x1f]*+(?:\\["\\/bfnrtu][^"\\\x00-\x1f]*+)*
 _BARE = re.compile(rb"[-+.0-9A-Za-z]*+")
 _BLANKS = re.compile(rb"[ \t]*+")
 _ESCAPABLE = frozenset(b'"\\/bfnrtu')
-_ARRAY = -1  # on the stack; an object is there by the offset of its brace
+_ARRAY = -1  # an array on the stack; an object is on the stack as the offset of its brace
 
 
 class Progress(Enum):
@@ -48,7 +48,7 @@ _STEPS: dict[tuple[int, int], int] = {
 class ObjectScan:
     """Scans one object, piece by piece.
 
-    `end`: where in the last piece the scan stopped; `offset`: the size of the pieces before.
+    `end`: where in the last piece the scan stopped. `offset`: the total size of the pieces before.
     """
 
     __slots__ = ("_at", "_escaped", "end", "last_closed", "offset", "stack")
@@ -163,10 +163,10 @@ def parse_object(text: bytes) -> dict[str, Any] | None:
 
 
 def parse_unusual_object(text: bytes) -> dict[str, Any] | None:
-    """Decode what orjson refuses although it is JSON, with the slower standard decoder.
+    """Decode JSON that orjson refuses, with the slower standard decoder.
 
-    That is a lone surrogate escape, which the client prints when a string was cut inside a surrogate pair,
-    and a number too large for a double.
+    orjson refuses two kinds of valid JSON: a lone surrogate escape, which the client prints when a string was
+    cut inside a surrogate pair, and a number too large for a double.
     """
     try:
         value = json.loads(text.decode("utf-8"), parse_constant=_refuse)

@@ -1,10 +1,9 @@
 """How a terminal wraps lines: whether a row continues in the next one, and which blanks it lost.
 
-Three kinds of source: `NoWrap` never wraps (`pipe-pane`, control mode, `capture-pane -J`, transcripts),
-`KnownWidth` wraps at a known width, `UnknownWidth` may wrap at an unknown one. A row of `capture-pane` is
-full, or lacks the blanks it ended in, or is one cell short because the next character is two cells wide. The
-rules and their reasons are in docs/decisions/0002-wrapped-rows.md. Of JSON, only "inside a string or not"
-matters here.
+There are three kinds of source: `NoWrap` never wraps (`pipe-pane`, control mode, `capture-pane -J`,
+transcripts), `KnownWidth` wraps at a known width, and `UnknownWidth` may wrap at an unknown one. A row of
+`capture-pane` is full, or lacks the blanks at its end, or is one cell short because the next character is two
+cells wide. The rules and their reasons are in docs/decisions/0002-wrapped-rows.md.
 """
 
 from collections import Counter
@@ -17,7 +16,8 @@ from chorus.agents.claude_code.terminal.cells import count_cells, starts_wide
 # JSON on one line has at most one blank between two tokens, so a row that ends outside a string and lacks
 # more cells than this ends its line.
 BLANKS_BETWEEN_TOKENS = 1
-# Rows of the same length, longer than a word: so wrapped text looks where the width is unknown.
+# If the width is unknown, a row looks full if this many rows above it have nearly the same width, and if that
+# width is at least the smallest of a pane.
 _MIN_ROWS_ALIKE = 2
 _MIN_PANE_WIDTH = 20
 
@@ -27,12 +27,12 @@ class JoinedRows:
     """The rows of one object joined into one text, and what they show about the source."""
 
     text: bytes
-    problem: str | None = None  # why this may not be what was printed
-    # Some row may end outside a string and lack more blanks than there are between tokens.
+    problem: str | None = None  # why the text may differ from what was printed
+    # A row may end outside a string and lack more blanks than there are between tokens.
     may_lack_blanks: bool = False
-    keeps_blanks: bool = False  # some row ends in a blank
-    tally: Counter[int] = field(default_factory=Counter)  # number of rows by size, as far as it matters
-    leaves_short: bool = False  # some row ends in a blank, and some is not filled with blanks
+    keeps_blanks: bool = False  # a row ends in a blank
+    tally: Counter[int] = field(default_factory=Counter)  # number of rows by size; `learn` needs it
+    leaves_short: bool = False  # a row ends in a blank, but another is not filled up with blanks
 
 
 class LineWrap(Protocol):
@@ -42,19 +42,19 @@ class LineWrap(Protocol):
     joins_rows: bool  # whether `join_rows` ever succeeds
 
     def for_object(self) -> "LineWrap":
-        """The line wrap to use for one object."""
+        """Return the line wrap to use for one object."""
         ...
 
     def missing_blanks(self, row: bytes, following: bytes, *, in_string: bool) -> int | None:
-        """The number of blanks the row lost before `following`; None if the line ended."""
+        """Return how many blanks the row lost at its end; None if `following` does not continue its line."""
         ...
 
     def looks_full(self, above: Sequence[bytes], row: bytes) -> bool:
-        """Whether `row` and the rows above it look full, so that they may all be parts of one line."""
+        """Return whether `row` and the rows above it look full, so that they may be parts of one line."""
         ...
 
     def join_rows(self, raw: bytes) -> JoinedRows | None:
-        """The text that was printed as these rows; None if the width is needed to know it."""
+        """Return the text that was printed as these rows; None if this source cannot join rows."""
         ...
 
     def learn(self, joined: JoinedRows) -> None:
@@ -62,7 +62,7 @@ class LineWrap(Protocol):
         ...
 
     def contradicts(self, rows: Sequence[bytes]) -> bool:
-        """Whether rows that could not be joined show that the width is wrong."""
+        """Return whether rows that could not be joined show that the width is wrong."""
         ...
 
 
@@ -120,7 +120,7 @@ class UnknownWidth(NoWrap):
 
 
 def row_width(row: bytes) -> int:
-    """The width of a row in cells."""
+    """Return the width of a row in cells."""
     if row.isascii():
         return len(row)
     return count_cells(row.decode("utf-8", "replace"))[0]
@@ -128,7 +128,7 @@ def row_width(row: bytes) -> int:
 
 # Rows are padded in blocks that fit the processor's cache, which halves the time.
 _BLOCK = 64 * 1024
-# Which token may follow which: last byte of a token → first bytes of the next.
+# For the last byte of each token: the first bytes of the tokens that may follow.
 _VALUES = b'"{[-0123456789tfn'
 _FOLLOWS = {
     **dict.fromkeys(b"}]0123456789el", b",}]"),
@@ -142,22 +142,22 @@ _FOLLOWS = {
 
 @dataclass(frozen=True, slots=True)
 class PaddedRows:
-    """Rows of ASCII, each filled up with blanks to the width of the pane, as one text."""
+    """Rows of ASCII text, each filled up with blanks to the width of the pane, as one text."""
 
     text: bytes
-    rows: int  # without the last, which is not padded
+    rows: int  # number of rows, without the last, which is not padded
     short_or_long: list[int]  # the sizes of rows that were not full
     may_lack_blanks: bool  # as in `JoinedRows`
 
     def tally(self, width: int) -> Counter[int]:
-        """Number of rows by size. Short rows matter only if none is full."""
+        """Count the rows by size. Short rows are counted only if no row is full."""
         full = self.rows - len(self.short_or_long)
         counted = (size for size in self.short_or_long if size > width) if full else self.short_or_long
         return Counter({width: full}) + Counter(counted)
 
 
 def pad_rows(raw: bytes, width: int) -> PaddedRows:
-    """Pad rows of ASCII, where a byte is a cell. In bulk, because events of megabytes come this way."""
+    """Pad rows of ASCII text, where a byte is a cell. Work in bulk, because an event may have megabytes."""
     texts: list[bytes] = []
     short_or_long: list[int] = []
     may_lack_blanks = False
@@ -184,7 +184,7 @@ def pad_rows(raw: bytes, width: int) -> PaddedRows:
 
 
 def may_separate_tokens(row: bytes, following: bytes) -> bool:
-    """Whether the end of the row may be between two tokens."""
+    """Return whether the end of the row may be between two tokens."""
     ends, starts = row.rstrip()[-1:], following.lstrip()[:1]
     return not ends or not starts or starts in _FOLLOWS.get(ends[0], b"")
 
@@ -192,7 +192,7 @@ def may_separate_tokens(row: bytes, following: bytes) -> bool:
 AMBIGUOUS = "ambiguous-wrap"
 WRONG_WIDTH = "wrong-width"
 
-# This many rows of one size and none full: that size is the width, and the one given is wrong.
+# If so many rows have the same size and no row is full, that size is the width, and the given width is wrong.
 _MIN_TELLING_ROWS = 3
 
 
@@ -213,9 +213,10 @@ class KnownWidth:
 
     def __init__(self, width: int) -> None:
         self._width = width
-        # `capture-pane -N` keeps trailing blanks. Known once a row inside an object ended in one.
+        # True once a row inside an object ended in a blank: `capture-pane -N` keeps trailing blanks.
         self._keeps_blanks = False
-        # Since tmux 3.4 it also fills each row. Known not to be so once a row with its blanks was short.
+        # True once a row was short although blanks are kept: `capture-pane -N` fills rows only since tmux
+        # 3.4.
         self._leaves_short = False
         # Sizes of rows that continue in the next: they confirm the width or contradict it.
         self._sizes: Counter[int] = Counter()
@@ -271,7 +272,7 @@ class KnownWidth:
             return JoinedRows(b"", WRONG_WIDTH, tally=tally)
         keeps_blanks = b" \n" in raw
         leaves_short = keeps_blanks and not sizes.unsure.issuperset(short)
-        # In a filled row, the blank before a wide character may be there because that did not fit.
+        # In a filled row, the blank before a wide character may be there because the character did not fit.
         filled = not (leaves_short or self._leaves_short)
         doubt = filled and any(rows[i].endswith(b" ") for i in sizes.before_wide)
         may_lack_blanks = False
@@ -289,7 +290,7 @@ class KnownWidth:
         return JoinedRows(b"".join(rows), problem, may_lack_blanks, keeps_blanks, tally, leaves_short)
 
     def _fits(self, tally: Counter[int]) -> bool:
-        """Whether these rows, and those before, can be from a pane of this width."""
+        """Return whether these rows, and the rows before them, can be from a pane of this width."""
         if max(tally, default=0) > self._width:
             return False
         seen = self._sizes + tally
@@ -301,7 +302,7 @@ class KnownWidth:
         return seen[widest] < max(_MIN_TELLING_ROWS, seen.total() / 2)
 
     def _measure(self, rows: list[bytes]) -> _Sizes:
-        """Measure rows in cells, as tmux does; in characters or bytes if the rows were wrapped so."""
+        """Measure rows in cells, as tmux does; in characters or bytes if a program wrapped them by those."""
         sizes = _Sizes([len(row) for row in rows[:-1]])
         try:
             texts = {i: row.decode("utf-8") for i, row in enumerate(rows) if not row.isascii()}

@@ -1,9 +1,10 @@
 """An object that started in one row and continues in the next.
 
-`OpenObject` holds its rows so far and the scan that follows them. `EndFinder` finds its last row without a
-scan: it guesses by how rows end and begin, and lets the decoder confirm the guess. The beginning of an object
-is never an object itself, so a guess can fail but cannot be wrong. Events of megabytes are read at nearly the
-decoder's speed. A guess is repeated only when there is twice as much text.
+`OpenObject` holds the object's rows so far and the scan that follows them. `EndFinder` finds the object's
+last row without a scan: it guesses by how rows end and begin, and lets the decoder confirm the guess. A guess
+may fail, but a guess that the decoder confirms is right, because the beginning of an object is never a whole
+object. So events of megabytes are read at nearly the decoder's speed. After a failed guess, the next one is
+made only when there is twice as much text.
 """
 
 import re
@@ -27,12 +28,12 @@ class OpenObject:
     scan: ObjectScan
     rows: list[bytes]
     positions: list[int]
-    offsets: list[int] = field(default_factory=lambda: [0])  # of each row, in what the scan was fed
+    offsets: list[int] = field(default_factory=lambda: [0])  # where each row starts in the scanned text
     inner_rows: list[int] = field(default_factory=list)
     too_long: bool = False
     size: int = 0
-    unscanned: list[memoryview] | None = None  # rows after these, tried as a whole instead of scanned
-    retry_size: int = 0  # at which to try again
+    unscanned: list[memoryview] | None = None  # rows after `rows`, decoded as a whole instead of scanned
+    retry_size: int = 0  # the size at which to guess again
 
     def add(self, row: bytes, position: int) -> None:
         """Add a row that the scan is about to read."""
@@ -58,8 +59,8 @@ class OpenObject:
         return rows
 
     def raw(self) -> bytes:
-        """All its rows, the last without its newline."""
-        assert self.unscanned  # only unscanned rows are tried as a whole
+        """Return all rows of the object as one text, without the last newline."""
+        assert self.unscanned  # only unscanned rows are decoded as a whole
         *unscanned, last = self.unscanned
         return b"".join((b"\n".join(self.rows), b"\n", *unscanned, last[:-1]))
 
@@ -70,7 +71,7 @@ class OpenObject:
         self.inner_rows.clear()
 
     def problem(self, followed: list[bytes]) -> str:
-        """The kind of problem to count if the object breaks off after these rows."""
+        """Return the kind of problem to count if the object breaks off after these rows."""
         if self.too_long:
             return "too-long"
         if self.wrap.contradicts(followed):
@@ -78,9 +79,10 @@ class OpenObject:
         return "cut-off" if self.rows[0][self.start : self.start + 2] == b'{"' else "noise"
 
     def next_starts(self) -> tuple[int, int] | None:
-        """The row and start of the next object, if this one was cut off without a newline.
+        """Return the row and start of the next object, if this one was cut off without a newline.
 
-        Called when the scan failed in the last row; the next object's brace may end the row before.
+        Call it when the scan failed in the last row. The next object's brace may be at the end of the row
+        before.
         """
         before = self.rows[-2] or b" "
         start = find_start_after_cut(before + self.rows[-1], len(before) + self.scan.end)
@@ -91,10 +93,12 @@ class OpenObject:
         return position if position > (0, self.start) else None
 
     def last_inner(self, *, in_row: bool) -> tuple[int, int] | None:
-        """Where the last inner object starts (row, offset), if it ended its row just before the scan failed.
+        """Return where the last inner object starts (row, offset), if the scan failed right after its end.
 
-        It may be a part of this object. Or this object was cut off, and that one is the next document.
-        `in_row`: the scan failed inside the last row, not at its start.
+        Its end must also be the end of a row.
+
+        The inner object may be a part of this object. Or this object was cut off, and the inner object is the
+        next document. `in_row`: the scan failed inside the last row, not at its start.
         """
         if self.scan.last_closed is None:
             return None
@@ -126,11 +130,11 @@ class EndFinder:
         self._wrap = wrap
         self._collector = collector
         self._max_size = max_size
-        # The search failed in rows before this position: they are scanned.
+        # A search failed in the rows before this position, so they are scanned.
         self._failed_until = 0
 
     def start(self, open_object: OpenObject, position: int) -> None:
-        """Search the rows from `position` on, if that may help."""
+        """Begin to search the rows from `position` on, unless a search there is impossible or has failed."""
         if self._wrap.joins_rows and position >= self._failed_until and not open_object.too_long:
             open_object.unscanned = []
 

@@ -1,8 +1,9 @@
 """Read whole JSON objects out of the text of a terminal, once each and in order.
 
-The text comes in chunks cut anywhere: from `pipe-pane`, control mode, or `capture-pane`, joined or in rows.
-Returns each whole top-level object with its exact text, and counts the text it skipped. Never strips blanks,
-and never returns an object whose text could differ from what was printed, unless asked to.
+The text comes in chunks, which may end anywhere: from `pipe-pane`, control mode, or `capture-pane`, joined or
+in rows. `Reassembler` returns each whole top-level object with its exact text, and counts the text that it
+skips. It never strips blanks. An object whose text could differ from what was printed is returned only if
+`allow_inexact` is set.
 """
 
 from collections import Counter
@@ -16,17 +17,17 @@ from chorus.agents.interface import Document
 DEFAULT_MAX_SIZE = 64 * 2**20
 # What may be in one row with an object: a shell prompt, a title, the mode switches of an ending client.
 _MAX_BESIDE_OBJECT = 64 * 2**10
-# Smaller pieces of a row are joined as they come, because each has a cost of its own.
+# Smaller pieces of a row are joined at once, because each piece has a fixed cost.
 _MAX_COPIED_PIECE = 16 * 2**10
 
 
 class Reassembler:
     """Reads one source: one pipe, one capture, one file.
 
-    `width` is the pane's, for a capture in rows. `unwrapped`: the source never wraps, so that a newline
-    inside an object always means that it was cut off. With neither, an object over several rows is counted
-    and not returned. `allow_inexact`: also return objects in which only blanks at the ends of rows are in
-    doubt, marked `exact=False`.
+    `width` is the pane's width, for a capture in rows. `unwrapped`: the source never wraps, so a newline
+    inside an object always means that the object was cut off. Without either, an object over several rows is
+    counted and not returned. `allow_inexact`: also return objects in which only blanks at the ends of rows
+    are in doubt, marked `exact=False`.
 
     `problems` counts by kind: "noise" (rows that belong to no object), "cut-off", "too-long" (over
     `max_size`), "malformed", "unknown-width" (wrapped, and no width given), "ambiguous-wrap" (two texts would
@@ -47,12 +48,12 @@ class Reassembler:
         wrap: LineWrap = NoWrap() if unwrapped else UnknownWidth() if width is None else KnownWidth(width)
         collector = DocumentCollector(wrap, self._give, self.problems, allow_inexact=allow_inexact)
         self._reader = RowReader(wrap, collector, self.problems, max_size=max_size)
-        self._row: list[bytes] = []  # the last row, as far as it came
+        self._row: list[bytes] = []  # the pieces of the last row so far
         self._row_size = 0
         self._skipping_row = False
 
     def feed(self, chunk: bytes | str) -> list[Document]:
-        """Take the next piece; return the objects whose last row it completed."""
+        """Take the next chunk. Return the objects whose last row ends in this chunk."""
         if isinstance(chunk, str):
             chunk = _encode(chunk)
         end = chunk.rfind(b"\n") + 1
@@ -64,7 +65,7 @@ class Reassembler:
         return self._collect() if self._given else []
 
     def close(self) -> list[Document]:
-        """Take the end of the source; return what is known to be whole only now."""
+        """Take the end of the source. Return the objects that only now are known to be whole."""
         self._read(b"\n", 1)
         self._reader.finish()
         return self._collect()

@@ -1,8 +1,9 @@
 """Read the events of any recording, with the source of each.
 
 A recording is a stream, a capture of a pane, a log of tmux control mode, a transcript, hook events, or both
-directions of the control protocol; the kind is detected. Objects are bare, as the client printed
-or wrote them, or wrapped by the recorder: `{dir, msg}` for a direction, `{stdin}` around a hook event.
+directions of the control protocol. `Recording` detects the kind. The objects are as the client printed or
+wrote them, or the recorder put each into another object: `{dir, msg}` gives a direction, and `{stdin}` is
+around a hook event.
 """
 
 import json
@@ -20,7 +21,7 @@ from chorus.model.ids import PaneId
 
 # Enough bytes to tell what a recording is.
 BEGINNING = 4096
-# What is longer is a stream, not a capture: its rows are neither guessed at nor listed.
+# A longer recording is a stream, not a capture: its width is not guessed, and its unused rows are not listed.
 MAX_KEPT = 64 * 2**20
 
 _TRANSCRIPT_TYPES = frozenset({*BOOKKEEPING, "attachment", "cost-state", "queue-operation", "summary"})
@@ -38,18 +39,18 @@ class Recording:
         self._control: ControlMode | None = None
         self._panes: dict[str, Reassembler] = {}
         self._kept = bytearray()  # the whole recording, unless it is too long
-        self._texts: list[bytes] = []  # of the events, in order
+        self._texts: list[bytes] = []  # the texts of the events, in order
 
     @property
     def problems(self) -> Counter[str]:
-        """What was skipped, by kind: see `Reassembler`."""
+        """The text that was skipped, counted by kind: see `Reassembler`."""
         return sum((pane.problems for pane in self._panes.values()), Counter())
 
     def guess_widths(self) -> list[int]:
         return guess_widths(bytes(self._kept)) if self._is_whole else []
 
     def unused_rows(self) -> list[UnusedRow]:
-        # Control mode has many panes in one text, and indented JSON many rows to an event.
+        # Control mode has many panes in one text, and indented JSON has many rows for one event.
         if not self._is_whole or self._control is not None or self._pretty:
             return []
         return find_unused_rows(bytes(self._kept), self._texts)
@@ -122,7 +123,7 @@ class Recording:
 
 
 def unwrap(value: dict[str, Any]) -> tuple[dict[str, Any], Source]:
-    """The event in an object, without the recorder's wrapper, and its source."""
+    """Return the event in an object of a recording, without the recorder's wrapper, and its source."""
     inner = value.get("msg")
     if isinstance(inner, dict) and value.get("dir") in ("in", "out"):
         return inner, Source.CONTROL_IN if value["dir"] == "in" else Source.CONTROL_OUT
@@ -145,7 +146,7 @@ def _observed(value: dict[str, Any], channel: str) -> RecordedEvent:
 
 
 def _parse_pretty(data: bytes) -> list[dict[str, Any]] | None:
-    """The objects of indented JSON, one after another or in a list; None if it is not JSON."""
+    """Return the objects of indented JSON, one after another or in a list; None if it is not JSON."""
     decoder, values, position = json.JSONDecoder(), list[dict[str, Any]](), 0
     try:
         text = data.decode()

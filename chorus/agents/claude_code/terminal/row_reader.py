@@ -1,9 +1,10 @@
 """Find the JSON objects in rows of terminal text.
 
-Takes whole rows, any number at a time, and passes what it finds to a `DocumentCollector`. An object may
-continue over as many rows as the source's `LineWrap` allows. If the text turns out not to be that object, its
-rows are read again for others. No byte is scanned more than a few times: two readings that are both possible
-at one byte differ in whether it is inside a string, and rows that begin with a part of an object are skipped.
+`RowReader` takes whole rows, any number at a time, and passes the objects and other rows to a
+`DocumentCollector`. An object may continue over as many rows as the source's `LineWrap` allows. If an object
+turns out to be invalid or incomplete, its rows are read again for other objects. No byte is scanned more than
+a few times: a byte has only two possible readings (inside a string or outside), and rows that begin with a
+part of an object are skipped.
 """
 
 from collections import Counter
@@ -35,7 +36,7 @@ class _Piece:
     clean: bool = True
 
     def tidy(self) -> None:
-        """Clean the remaining rows. Positions must grow, but need not be exact."""
+        """Tidy the remaining rows. This shifts their positions, which must grow but need not be exact."""
         self.position += self.next
         self.data, self.next, self.clean = tidy_rows(self.data[self.next :]), 0, True
 
@@ -114,7 +115,7 @@ class RowReader:
             self._scan_row(row, position, start)
 
     def _read_plain_rows(self, piece: _Piece) -> None:
-        """Read rows that are one object each, as nearly all are, without any other work."""
+        """Read rows that are exactly one object each, without any other work. Nearly all rows are."""
         data, start = piece.data, piece.next
         while data.startswith(b"{", start):
             end = data.find(b"\n", start)

@@ -1,7 +1,7 @@
 """The text around objects on a terminal: escape sequences, control characters, shell prompts.
 
-Tells where in a row an object may start, and whether the text after an object may follow one. Never decides
-whether there is an object.
+Finds out where in a row an object may start, and whether a text may follow an object. Never decides whether
+there is an object.
 """
 
 import re
@@ -38,7 +38,7 @@ def tidy_rows(rows: bytes) -> bytes:
 
 
 def find_start(row: bytes, at: int = 0) -> int | None:
-    """Where an object may start: at once, after invisible bytes, or after a shell prompt."""
+    """Return where an object may start: at `at`, after invisible bytes, or after a shell prompt."""
     if row[at : at + 1] == b"{":
         return at
     brace = row.find(b"{", at, at + _MAX_LEAD)
@@ -52,10 +52,11 @@ def find_start(row: bytes, at: int = 0) -> int | None:
 
 
 def find_start_after_cut(row: bytes, failed: int) -> int | None:
-    """Where the next object starts if one was cut off without a newline, and its scan failed at `failed`.
+    """Return where the next object starts after one that was cut off without a newline.
 
-    The brace itself was refused; or it was read as part of a string that the quote after it ended; or a
-    backslash or a shell prompt is before it. Its quote may be in the next row.
+    The scan of the cut object failed at `failed`. It failed at the next object's brace; or it read the brace
+    as part of a string, which the quote after the brace ended; or a backslash or a shell prompt is before the
+    brace. The quote after the brace may be in the next row.
     """
     few = row[max(0, failed - _MAX_LEAD) : failed]
     taken = failed - len(few) + len(few.rstrip(b" \t")) - 2
@@ -66,7 +67,7 @@ def find_start_after_cut(row: bytes, failed: int) -> int | None:
 
 
 def find_next(row: bytes, ended: int) -> int | None:
-    """Where the next object starts after one that ended at `ended` in the same row."""
+    """Return where the next object starts after one that ended at `ended` in the same row."""
     seen = _skip_invisible(row, ended)
     return seen if row[seen : seen + 2] == b'{"' else find_start(row, ended)
 
@@ -76,10 +77,10 @@ def ends_row(row: bytes, at: int) -> bool:
 
 
 def may_follow(row: bytes, at: int) -> bool:
-    """Whether the text from `at` on may follow an object that ends there.
+    """Return whether the text from `at` on may follow an object that ends there.
 
-    After an object inside an array comes a comma or a bracket: it is a part of something whose beginning
-    scrolled away. Another object or a shell prompt may follow one that lost its newline.
+    A comma or a bracket may not: the object before it is a part of a larger one, whose beginning scrolled
+    away. Another object or a shell prompt may: the object before it lost its newline.
     """
     return ends_row(row, at) or find_next(row, at) is not None or _PROMPT.match(row, at) is not None
 
