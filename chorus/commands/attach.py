@@ -32,7 +32,9 @@ EXAMPLES = (
 
 
 class NoClientRunning(NotFound):
-    hint = "Start one with `chorus claude`, or give a pane from `tmux list-panes -a`: `chorus attach %3`."
+    hint = (
+        "Start a session with `chorus claude`, or give a pane from `tmux list-panes -a`: `chorus attach %3`."
+    )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +94,7 @@ def follow_capture(home: Home, args: argparse.Namespace) -> ExitCode:
         return ExitCode.OK
     sessions = ", ".join(found["sessions"]) or "no session yet"
     print_out(f"{args.capture}: {found['events']} events so far, {sessions}")
-    print_err("chorus: it is followed until it is removed, or until `chorus stop`")
+    print_err("chorus: the file is followed until it is removed or you run `chorus stop`")
     return ExitCode.OK
 
 
@@ -119,8 +121,8 @@ def warn_of_older_client(state: PaneState) -> None:
     agent = load_agent()
     for client in find_clients(state):
         if client.version and not agent.setup.reads_new_settings(client.version):
-            print_err(f"chorus: client {client.version} may not read hooks from a new directory: restart it")
-            print_err("chorus: until then its calls are read from its transcript, later than through hooks")
+            print_err(f"chorus: Claude Code {client.version} may ignore the hooks until you restart it")
+            print_err("chorus: until then, its calls are read from its transcript, later than through hooks")
 
 
 def find_clients(state: PaneState) -> list[RunningClient]:
@@ -143,7 +145,7 @@ def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, Pa
         except ServerTimeout as error:
             if len(addresses) == 1:
                 raise
-            print_err(f"chorus: {error}; its panes are left out")
+            print_err(f"chorus: {error}; the panes of this server are left out")
             continue
         found += [(address, state.id) for state in states if runs_client_in(home, state)]
     if not found:

@@ -149,7 +149,7 @@ def start_watcher(home: Home, watch: WatchArguments) -> None:
 
 def report_panel(error: str | None) -> None:
     if error:
-        print_err(f"chorus: no side panel: {error}")
+        print_err(f"chorus: cannot open the side panel: {error}")
 
 
 def open_session(home: Home, address: Address, args: argparse.Namespace) -> str:

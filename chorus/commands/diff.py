@@ -36,7 +36,8 @@ def run(args: Namespace) -> ExitCode:
 def _action_names(args: Namespace) -> list[str]:
     if (not args.turn and args.lane is None) == (not args.actions):
         raise UsageError(
-            "name either actions, or a turn or a lane", hint="Run `chorus log` to list actions and turns."
+            "give either actions, or --turn or --lane, but not both",
+            hint="Run `chorus log` to list actions and turns.",
         )
     if args.actions:
         return list(args.actions)

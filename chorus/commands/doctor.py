@@ -102,7 +102,7 @@ def run_checks(directory: Path, *, deep: bool) -> Iterator[Check]:
     yield check_program(
         "client",
         [load_agent().setup.program, "--version"],
-        "Install Claude Code, or give its path with --client.",
+        "Install Claude Code, or give its path: `chorus claude --client PATH`.",
     )
     try:
         home = find_home(directory)
@@ -146,7 +146,7 @@ def check_python() -> Check:
     version = sys.version_info[:2]
     detail = f"Python {platform.python_version()} on {platform.system()} {platform.release()}"
     if version > NEWEST_PYTHON:
-        detail += f"; newer than {_dotted(NEWEST_PYTHON)}, the newest tested"
+        detail += f"; Chorus is tested up to {_dotted(NEWEST_PYTHON)}"
     fix = f"Install Chorus with Python {_dotted(OLDEST_PYTHON)} or newer."
     return Check("python", version >= OLDEST_PYTHON, detail, fix)
 
@@ -156,7 +156,7 @@ def check_git() -> Check:
     check = check_program("git", ["git", "--version"], fix)
     numbers = re.search(r"(\d+)\.(\d+)", check.detail)
     if check.ok and numbers is not None and (int(numbers[1]), int(numbers[2])) < OLDEST_GIT:
-        return Check("git", False, f"{check.detail}; too old", fix)
+        return Check("git", False, f"{check.detail} is too old", fix)
     return check
 
 
@@ -174,7 +174,7 @@ def check_disk(repository: Repository, home: Home) -> Check:
     if repository.config.get_bool("core.ignorecase", default=False):
         found.append("file names are not case-sensitive")
     if home.root.exists() and not is_private(home.root.stat()):
-        fix = "Move the repository to a file system with permissions, unless nobody else uses the machine."
+        fix = "If others use this machine, move the repository to a file system with permissions."
         return Check("disk", False, f"other users may read {home.root}: its permissions cannot be set", fix)
     types = "+".join(sorted(file_system_types(repository.work_tree))) or "unknown type"
     return Check("disk", True, "; ".join([types, *found]))
@@ -229,19 +229,21 @@ def check_watcher(home: Home, *, temporary: bool = False) -> Iterator[Check]:
 
 def check_sessions(status: StatusJson, *, temporary: bool = False) -> Check:
     live = [session for session in status["sessions"] if session["state"] != "gone"]
-    described = [f"{s['id'][:8]} {s['state']} by {'+'.join(s['sources'])}" for s in live]
+    described = [f"{s['id'][:8]} {s['state']}, read from {'+'.join(s['sources'])}" for s in live]
     detail = "; ".join(described) or "no session is watched"
     late = [session for session in live if LIVE_SOURCES.isdisjoint(session["sources"])]
     paneless = ", ".join(session["id"][:8] for session in live if session["pane"] is None)
     without_hooks = ", ".join(session["id"][:8] for session in late)
     if without_hooks and temporary:
-        detail += f". The hooks added for {without_hooks} have not run yet: they run with its next tool call"
+        detail += f". The hooks added for {without_hooks} have not run yet: they run at the next tool call"
     elif without_hooks:
-        detail += f". Without hooks ({without_hooks}) calls are seen late; `chorus attach --hooks` adds hooks"
+        detail += (
+            f". No hooks in {without_hooks}: calls are seen late; add hooks with `chorus attach --hooks`"
+        )
     if paneless:
         detail += (
-            f". In no tmux pane ({paneless}): prompts are answered through the hook or the mod; questions "
-            "that neither reports are not seen, and no key can be sent"
+            f". No tmux pane for {paneless}: Chorus sees only the prompts that the hook or the mod reports, "
+            "and can press no key"
         )
     return Check("sessions", True, detail)
 
@@ -258,14 +260,13 @@ def check_hooks(repository: Repository, temporary: Collection[str] = ()) -> Chec
             fix = "Correct the file: until then the client ignores all of it."
             return Check("hooks", False, f"{status.path}: {status.problem}", fix)
         if status.events:
-            version = "" if status.current else " (of another version)"
+            version = "" if status.current else " (out of date)"
             note = " (added while a client is running)" if str(status.path) in temporary else ""
             found.append(f"{scope.value}{version}{note}")
     if found:
-        return Check("hooks", True, f"installed in {', '.join(found)} settings")
-    return Check(
-        "hooks", True, "not installed; `chorus claude` uses its own, `chorus hooks install` adds them"
-    )
+        return Check("hooks", True, f"installed in these settings: {', '.join(found)}")
+    detail = "not installed: `chorus claude` needs none; run `chorus hooks install` for other sessions"
+    return Check("hooks", True, detail)
 
 
 def check_recorded(recorder: Recorder, home: Home, *, deep: bool) -> Iterator[Check]:
@@ -300,12 +301,15 @@ def check_history(recorder: Recorder, home: Home) -> Check:
         return Check("history", False, _list_problems(problems), report)
     unrecorded, is_watched = find_lasting_differences(recorder, home)
     if not unrecorded:
-        return Check("history", True, "the timeline gives the work tree's bytes, and each lane its own tree")
+        detail = "replaying the timeline gives the work tree, and replaying each lane gives its tree"
+        return Check("history", True, detail)
     if is_watched:
         return Check("history", False, _list_problems(unrecorded), report)
     waiting = len(list(home.spool.glob("[0-9]*")))
     events = f", {waiting} hook events are waiting" if waiting else ""
-    detail = f"each lane gives its own tree; {len(unrecorded)} changed files are not recorded yet{events}"
+    detail = (
+        f"replaying each lane gives its tree; {len(unrecorded)} changed files are not recorded yet{events}"
+    )
     return Check("history", True, f"{detail}: {_list_problems(unrecorded)}")
 
 

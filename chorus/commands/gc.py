@@ -107,7 +107,10 @@ def forget_old(repository: Repository) -> int:
     if days is None:
         return 0
     if not days.isdecimal():
-        raise UsageError(f"{KEEP_DAYS} is {days!r}, not a number of days")
+        raise UsageError(
+            f"{KEEP_DAYS} is {days!r}, not a number of days",
+            hint=f"Set it with `git config {KEEP_DAYS} 30`.",
+        )
     with Recorder(Workspace(repository)) as recorder:
         recorder.journal.refresh()
         return (

@@ -101,7 +101,7 @@ def _parse_port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) > MAX_PORT:
         from argparse import ArgumentTypeError  # noqa: PLC0415  only for an error
 
-        raise ArgumentTypeError(f"{text!r} is not a port")
+        raise ArgumentTypeError(f"{text!r} is not a port number (at most {MAX_PORT})")
     return int(text)
 
 
@@ -173,12 +173,12 @@ def _render_prompt(prompt: PromptJson, repository: str) -> Iterator[str]:
     for option in prompt.get("options", []):
         yield f"    {option['key']:<5} {option['label']}  [{option['meaning']}]"
     if not prompt.get("options"):
-        yield "    Chorus cannot answer it: answer it in its pane"
+        yield "    Chorus does not recognise this prompt; answer it in its pane"
         return
     from shlex import quote  # noqa: PLC0415  not for a status line
 
     name = quote(f"{repository}:{prompt['id']}")
-    yield f"    answer: chorus approve {name}, or deny, or answer"
+    yield f"    answer it with `chorus approve {name}`, or `chorus deny` or `chorus answer`"
 
 
 def _render_action(action: LogEntryJson) -> str:

@@ -27,7 +27,7 @@ EXAMPLES = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_action_options(parser)
-    parser.add_argument("--undo", action="store_true", help="open kept actions for review again")
+    parser.add_argument("--undo", action="store_true", help="put kept actions back into the review queue")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         print_json(done)
     elif done["kept"] or done["reopened"]:
         numbers = ", ".join(map(str, done["kept"] or done["reopened"]))
-        print_out(f"{'open again:' if args.undo else 'kept'} {numbers}")
+        print_out(f"{'reopened' if args.undo else 'kept'} {numbers}")
     else:
         raise NotFound(
             _describe_missing(args, "kept" if args.undo else "open"),

@@ -127,12 +127,13 @@ def run(args: argparse.Namespace) -> ExitCode:
 def _report(done: LandJson) -> None:
     would = "would be " if done["dry_run"] else ""
     for commit in done["commits"]:
-        of = list_of(commit["actions"], "action") if commit["actions"] else "your own lines"
-        print_out(f"{(commit['oid'] or 'would be')[:8]} {commit['subject']} ({of})")
+        of = list_of(commit["actions"], "action") if commit["actions"] else "your uncommitted lines"
+        name = commit["oid"][:8] if commit["oid"] else "would commit"
+        print_out(f"{name} {commit['subject']} ({of})")
     if done["created"]:
         print_err(f"chorus: branch {done['onto']} {would}created from HEAD")
     if done["present"]:
-        print_err(f"chorus: {done['onto']} already has actions {', '.join(map(str, done['present']))}")
+        print_err(f"chorus: {done['onto']} already has {list_of(done['present'], 'action')}")
     for warning in done["warnings"]:
         print_err(f"chorus: {warning}")
     if done["left"]:

@@ -26,7 +26,7 @@ def run(args: Namespace) -> ExitCode:
         print_json(lanes)
         return ExitCode.OK
     if not lanes:
-        print_err("chorus: there are no lanes: a session's lane starts with its first change")
+        print_err("chorus: there are no lanes; a session's lane starts with its first change")
         return ExitCode.NOT_FOUND
     width = max(len(lane["name"]) for lane in lanes)
     trees = {lane["worktree"] for lane in lanes}

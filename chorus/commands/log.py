@@ -264,7 +264,7 @@ def _render_entry(entry: LogEntryJson, width: int, colour: bool, *, joint: bool)
     sub = " (sub-agent)" if entry["agent"] else ""
     counts = _render_counts(entry, colour)
     undone = f" ({render_undone(entry['undone'])})" if entry.get("undone") else ""
-    inside = f" (inseparable from {entry['within']})" if entry["within"] else ""
+    inside = f" (part of {entry['within']})" if entry["within"] else ""
     text = f" {describe(entry)}{sub}{undone}{inside}"
     pieces = (f"  {number:>{width}} ", mark, f" {tool:<12} ", counts, text)
     return style(*pieces) if colour else "".join(pieces)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from chorus.wire.client import Connection
 
 ABOUT = """\
-A note is a draft, sent or addressed. It is addressed once the session changes its lines
+A note is first a draft, then sent, then addressed: when the session changes its lines
 after receiving it, or when you mark it as addressed. Notes are delivered through the
 session's hooks or the mod, or as a message to a headless session. Nothing is typed into
 a pane."""
@@ -75,12 +75,12 @@ def _send(connection: Connection, args: argparse.Namespace) -> ExitCode:
         return ExitCode.OK
     print_out(f"sent {', '.join(map(str, done['sent']))}")
     for session in done["queued"]:
-        print_err(f"chorus: {session} gets them with its next step or your next message")
+        print_err(f"chorus: session {session} gets them at its next step or with your next message")
     return ExitCode.OK
 
 
 def _print(note: NoteJson) -> None:
-    changed = ", its lines have changed since" if note["changed"] else ""
+    changed = "; its lines have changed since then" if note["changed"] else ""
     print_out(f"{note['n']} {note['state']}: {render_place(note)}{changed}")
     for offset, line in enumerate(note["quote"]):
         print_out(f"    {(note['at'] or 0) + offset:>5} | {line}")

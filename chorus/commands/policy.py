@@ -98,7 +98,8 @@ def _list(args: argparse.Namespace) -> ExitCode:
             f"ignored: the repository's rule `{rule.text}`; a repository can only make the policy stricter"
         )
     print_err(
-        f"you are asked about the rest; at most {policy.per_minute} calls per minute are approved by rule"
+        f"you are asked about every call that no rule allows; "
+        f"at most {policy.per_minute} calls per minute are approved by rule"
     )
     return ExitCode.OK
 
@@ -118,7 +119,7 @@ def _add(args: argparse.Namespace) -> ExitCode:
     if not has_known_arguments(added.rules[0]):
         print_err(
             f"Chorus does not know which arguments of `{args.command}` are harmless: you will be asked."
-            " Spell the command out without *, or add --any-arguments."
+            " Write the command in full, without *, or add --any-arguments."
         )
     return ExitCode.OK
 

@@ -98,7 +98,8 @@ def report(done: RevertJson, args: argparse.Namespace, verb: str) -> ExitCode:
         numbers = ", ".join(map(str, done.get("restored") or done["reverted"]))
         print_out(f"{verb} {numbers} in {_render_paths(done['paths'])} (action {done['n']})")
         if sessions := done.get("notified"):
-            print_err(f"chorus: {', '.join(sessions)} will be notified at the next step")
+            whose = "its" if len(sessions) == 1 else "their"
+            print_err(f"chorus: {', '.join(sessions)} will be notified at {whose} next step")
     for warning in render_revert_warnings([] if args.json else done.get("warnings", [])):
         print_err(f"chorus: warning: {warning}")
     return ExitCode.OK

@@ -165,7 +165,7 @@ def parse_servers(given: list[str]) -> dict[str, str]:
     for one in given:
         name, _, command = one.partition("=")
         if not name or not command:
-            raise UsageError(f"not NAME=COMMAND: {one!r}")
+            raise UsageError(f"--mcp {one!r} is not NAME=COMMAND")
         program = plain_program(command)
         if program is not None and shutil.which(program) is None:
             raise UsageError(f"MCP server {name}: program not found: {program}")

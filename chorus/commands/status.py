@@ -91,14 +91,16 @@ def render(status: StatusJson, *, ended: bool) -> list[str]:
     for session in shown:
         where = f" in pane {session['pane']}" if session["pane"] else ""
         where += f" ({session.get('run')})" if session.get("run") else ""
-        where += " (piped elsewhere, read from its screen)" if session.get("from_screen") else ""
+        where += (
+            " (another program pipes the pane: read from its screen)" if session.get("from_screen") else ""
+        )
         where += f" from {session.get('capture')}" if session.get("capture") else ""
         where += f" in {session.get('worktree')}" if joint and session.get("worktree") else ""
         state = "ended" if session["state"] == "gone" else session["state"]
         lines.append(f"  {state:<8} {session['id'][:8]}{where}  {session['title']}".rstrip())
         lines += [f"           {detail}" for detail in describe_session(session)]
     if hidden := len(status["sessions"]) - len(shown):
-        lines.append(f"  {hidden} ended (--all lists them)")
+        lines.append(f"  {hidden} ended (`chorus status --all` lists them)")
     actions, prompts = _count(status["open"], "action"), _count(status["prompts"], "prompt")
     lines.append(f"{actions} to review, {prompts} waiting")
     lines += [f"problem: {problem}" for problem in status["problems"]]

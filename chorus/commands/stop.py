@@ -15,7 +15,7 @@ from chorus.wire.watcher_process import START_TIMEOUT_SECONDS, is_locked, stop
 
 ABOUT = """\
 Sessions continue, and their hooks do not start the watcher again. The next command that
-needs the watcher starts it, and it then records what the sessions did in between."""
+needs the watcher starts a new one, which then records what the sessions did in between."""
 PROGRAM = "chorus.watcher"
 POLL_SECONDS = 0.01
 
@@ -51,7 +51,8 @@ def kill(home: Home) -> bool:
     while is_locked(home):
         if time.monotonic() > deadline:
             raise WatcherNotResponding(
-                f"process {process.pid} did not exit", hint="Check whether the disk is responding."
+                f"process {process.pid} did not exit",
+                hint="Check whether the disk responds, then run `chorus stop --kill` again.",
             )
         time.sleep(POLL_SECONDS)
     return True

@@ -84,4 +84,7 @@ def _write(target: Path, text: str) -> None:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         replace_file(target, text.encode(), mode=None if target.exists() else 0o600)
     except OSError as error:
-        raise BadConfig(f"cannot write {target}: {error}") from error
+        raise BadConfig(
+            f"cannot write {target}: {error}",
+            hint="Make the file and its directory writable, then run the command again.",
+        ) from error

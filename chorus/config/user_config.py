@@ -24,7 +24,7 @@ DesktopMode = Literal["auto", "terminal", "off"]
 class BadConfig(ChorusError):
     """A configuration file cannot be read, or does not have the expected form."""
 
-    hint = "Correct the file, or move it away to use the defaults."
+    hint = "Correct the file, or rename it to use the defaults."
 
 
 class Notifications(BaseModel):

@@ -24,7 +24,7 @@ PROMPT = "the client asks · in the panel (C-b →) press a: approve"
 MORE = "each action is a commit · in the client (C-b ←) Enter asks for more"
 REVERT = "'Goodbye' is wrong · choose it in the panel (C-b →) and press r twice"
 LAND = "only that edit is gone · press l, then ctrl+l: the rest lands on main"
-THE_END = "landed · C-b c: shell for `git log` · C-b d leaves nothing behind"
+THE_END = "landed · C-b c: shell for `git log` · C-b d removes the demo"
 
 # The words to replace in hints: for a narrow terminal, where the panel is below the client, and for one that
 # is low as well, where the panel has a window of its own.

@@ -62,7 +62,7 @@ class StoryPlayer:
     def _approve(self) -> None:
         prompts = self._wait_for(lambda: self._json("prompts"))
         self._check(len(prompts) == 1, f"one prompt is listed, not {len(prompts)}")
-        self._check(prompts[0]["tool"] == "Bash", f"it is about Bash, not {prompts[0]['tool']}")
+        self._check(prompts[0]["tool"] == "Bash", f"the prompt is about Bash, not {prompts[0]['tool']}")
         self._scratch.chorus("approve", prompts[0]["id"])
         self._tmux.wait_for(f"● {self._feature.last_text}")
 
@@ -86,24 +86,26 @@ class StoryPlayer:
         self._scratch.chorus("revert", story.BAD)
         self._check(self._greet() == story.FINAL_GREET, f"only the wrong edit is gone:\n{self._greet()}")
         states = {entry["id"]: entry["status"] for entry in self._json("log")}
-        self._check(states.get(story.BAD) == "reverted", f"it is marked as reverted: {states}")
-        self._check(states.get(story.GOOD) == "committed", f"the one after it is not: {states}")
+        self._check(states.get(story.BAD) == "reverted", f"the wrong edit is marked as reverted: {states}")
+        self._check(
+            states.get(story.GOOD) == "committed", f"the edit after it is not marked as reverted: {states}"
+        )
 
     def _land(self) -> None:
         self._scratch.chorus("land", self._lane, "--by", "turn")
         landed = self._scratch.git("show", "main:greet.py")
-        self._check(landed == story.FINAL_GREET, f"main has the program as it is:\n{landed}")
+        self._check(landed == story.FINAL_GREET, f"main has the program as it is on disk:\n{landed}")
         self._check(
-            self._scratch.git("show", "main:README.md") == story.README, "nothing of yours has landed"
+            self._scratch.git("show", "main:README.md") == story.README, "none of your own work has landed"
         )
         subjects = self._scratch.git("log", "--format=%s", "main").splitlines()
-        self._check(len(subjects) == 3, f"one commit for each message and the first, not {subjects}")
+        self._check(len(subjects) == 3, f"main has its first commit and one for each message, not {subjects}")
 
     def _check_own_work(self) -> None:
         own = (self._scratch.project / "README.md").read_text(encoding="utf-8")
         self._check(own == story.OWN_README, "README.md is as you left it")
         status = self._scratch.git("status", "--porcelain")
-        self._check(status == " M README.md\n", f"nothing else is open in the work tree: {status!r}")
+        self._check(status == " M README.md\n", f"only README.md has uncommitted changes: {status!r}")
 
     def _greet(self) -> str:
         return (self._scratch.project / "greet.py").read_text(encoding="utf-8")

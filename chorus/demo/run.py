@@ -43,7 +43,7 @@ def play_headless(*, real: bool) -> None:
     with _set_up(real=real) as (scratch, tmux):
         print_err(f"chorus demo: playing in {scratch.project}")
         StoryPlayer(scratch, tmux).play()
-    print_err("chorus demo: every step passed; everything is removed")
+    print_err("chorus demo: every step passed; the scratch repository was removed")
 
 
 def play_interactive(*, real: bool) -> None:
@@ -62,7 +62,7 @@ def play_interactive(*, real: bool) -> None:
         _attach(tmux)
         left.set()
         guide.join()
-    print_err("chorus demo: everything is removed")
+    print_err("chorus demo: the scratch repository was removed")
 
 
 @contextmanager

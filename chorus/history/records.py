@@ -238,4 +238,4 @@ def parse_entry(text: str) -> TreeEntry | None:
 class UnknownFormat(ChorusError):
     """The timeline was written by another version of Chorus."""
 
-    hint = "Use the version of Chorus that wrote it, or a newer one."
+    hint = "Use the version of Chorus that wrote the timeline, or a newer one."

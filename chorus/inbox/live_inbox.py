@@ -57,7 +57,7 @@ class LiveInbox:
     async def request(self, key: str, do: str, arguments: Mapping[str, object]) -> object:
         """Send a request to the watcher of the repository with this key."""
         if key not in self._followed:
-            raise NoSuchRepository("the repository is no longer there")
+            raise NoSuchRepository("the repository no longer exists")
         return await send_request(self._followed[key][0].home, do, arguments)
 
     def _look(self) -> None:

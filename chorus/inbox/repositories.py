@@ -68,7 +68,7 @@ def find_repository(name: str) -> Home:
     for path, known in names.items():
         if known == name:
             return homes[path]
-    known_names = f"the inbox lists {', '.join(names.values())}" if names else "the inbox lists none"
+    known_names = f"the inbox lists {', '.join(names.values())}" if names else "the inbox lists no repository"
     raise NoSuchRepository(f"there is no repository {name}; {known_names}")
 
 

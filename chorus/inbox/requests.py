@@ -19,7 +19,9 @@ async def open_streams(home: Home) -> Streams:
     reader, writer = await async_client.open_streams(home)
     if not belongs_to_user(writer.get_extra_info("socket")):
         writer.close()
-        raise WatcherNotRunning(f"{home.common_dir}: {OTHER_USER}")
+        raise WatcherNotRunning(
+            f"{home.common_dir}: {OTHER_USER}", hint="Use Chorus as that user, or in a clone of your own."
+        )
     return reader, writer
 
 

@@ -136,7 +136,7 @@ class SessionTable:
                 return self._update(session, time, source, **described)
             case RateLimited(session, status, resets):
                 used = _LIMITS.get(status, status)
-                limit = f"{used} until {_render_time(resets)}" if resets is not None else used
+                limit = f"{used}, resets at {_render_time(resets)}" if resets is not None else used
                 return self._update(session, time, source, limit=None if status == "allowed" else limit)
             case RequestRetried(session, _, reason, attempt, limit) if session is not None:
                 text = f"{RETRYING}after {reason} ({attempt} of {limit})"

@@ -245,7 +245,7 @@ class Panel(App[None]):
         """Open the first file of the action in the editor, at its first change, with the panel suspended."""
         status, entry = self.view.status, self.view.queue.entry
         if entry is None or not entry.paths:
-            status.show("move to an action that changed a file", "warning")
+            status.show("put the cursor on an action that changed a file", "warning")
             return
         trees = list_work_trees(self.settings.home) if entry.elsewhere else {}
         path = Path(trees.get(entry.worktree, self.settings.work_tree), entry.paths[0])
@@ -273,7 +273,10 @@ class Panel(App[None]):
             ):
                 return edit_messages(commits, onto, Path(directory))
         except SuspendNotSupported:
-            raise EditorFailed("an editor cannot be opened in this terminal") from None
+            raise EditorFailed(
+                "an editor cannot be opened in this terminal",
+                hint="Run `chorus land LANE --edit` in another terminal.",
+            ) from None
 
     def _has_new_prompt(self) -> bool:
         """Return True if a prompt is new since the last call. No prompt is new at the first call."""

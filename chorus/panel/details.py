@@ -174,7 +174,7 @@ def _render_entry(entry: LogEntry, model: PanelModel, width: int) -> list[Styled
 
 
 def _render_note(note: NoteInfo, width: int) -> list[StyledLine]:
-    changed = ", its lines have changed since" if note.changed else ""
+    changed = "; its lines have changed since then" if note.changed else ""
     where = f"{note.path}:{note.at}" if note.at is not None else note.path
     style = {"draft": "waiting", "addressed": "kept"}.get(note.state, "agent")
     head: Pieces = [

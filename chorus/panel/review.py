@@ -139,7 +139,12 @@ class Review:
 
     def land(self) -> None:
         if (lane := self._lane()) is None:
-            self._status.show("there is no lane to land", "warning")
+            why = (
+                "put the cursor on an action of the lane to land"
+                if self._model.lanes
+                else "there is no lane yet"
+            )
+            self._status.show(why, "warning")
             return
 
         def submit(choices: LandArguments | None) -> None:
@@ -185,8 +190,10 @@ class Review:
             self._status.show_error(error, target.keep_command)
             return
         kept = _numbers(answer, "kept")
-        if kept:
-            self._add_done(f"keep {render_ranges(kept)}", lambda: self._reopen(kept, undoing=True))
+        if not kept:
+            self._status.show("there is no open action to keep", "warning", target.keep_command)
+            return
+        self._add_done(f"keep {render_ranges(kept)}", lambda: self._reopen(kept, undoing=True))
         self._status.show(f"kept {render_ranges(kept)}", "done", target.keep_command)
         if self._queue.entry is not None and self._queue.entry.n in kept:
             self._queue.action_next_open(1)
@@ -196,14 +203,14 @@ class Review:
         command = command_lines.keep(numbers) + " --undo"
         again: KeepArguments = {"actions": [*numbers], "undo": True}
         try:
-            answer = await self._client.request("keep", again, label="opening again")
+            answer = await self._client.request("keep", again, label="reopening")
         except ChorusError as error:
             self._status.show_error(error, command)
             return
         reopened = _numbers(answer, "reopened")
         if not undoing and reopened:
-            self._add_done(f"opening {render_ranges(reopened)} again", lambda: self._keep_again(reopened))
-        self._status.show(f"open again: {render_ranges(reopened)}", "done", command)
+            self._add_done(f"reopen {render_ranges(reopened)}", lambda: self._keep_again(reopened))
+        self._status.show(f"reopened {render_ranges(reopened)}", "done", command)
 
     async def _keep_again(self, numbers: list[int]) -> None:
         try:
@@ -330,7 +337,7 @@ class Review:
         except ChorusError as error:
             self._status.show_error(error, command)
             return
-        later = ", read at the session's next step" if answer["queued"] else ""
+        later = "; the session gets them at its next step" if answer["queued"] else ""
         self._add_done("sent notes cannot be recalled", None)
         self._status.show(f"sent {count_of(answer['sent'], 'note')}{later}", "done", command)
 

@@ -160,7 +160,11 @@ class _LiteralJudge:
             for named in possible_paths(word):
                 protected = self._context.protected_name(posixpath.join(self._directory, named))
                 if protected is not None:
-                    yield Finding("ask", named, f"`{protected}` decides what runs or needs permission later")
+                    yield Finding(
+                        "ask",
+                        named,
+                        f"changing `{protected}` can affect which commands run or need permission later",
+                    )
         if listed is not None and listed[1].effect is Effect.INSIDE:
             for word in arguments:
                 if not word.startswith("-"):
@@ -177,14 +181,16 @@ class _LiteralJudge:
             if path is None or not self._context.is_inside(path):
                 yield Finding("ask", word, "it is not in the work tree")
             elif program_name(program) == "git" and self._context.find_repository(path) != self._context.root:
-                # Once such a repository is added, `git status` runs git in it, with its own settings.
-                yield Finding("ask", word, "it is, or is in, a repository of its own")
+                # Once added, `git status` runs git in it, with its own settings.
+                yield Finding("ask", word, "it belongs to another repository inside this one")
 
     def _judge_links(self, operands: Iterable[str]) -> Iterator[Finding]:
         for named in operands:
             path = self._context.resolve(posixpath.join(self._directory, named))
             if path is None or self._context.is_directory(path):
-                yield Finding("ask", named, "a link in this directory may lead to a guarded file")
+                yield Finding(
+                    "ask", named, "a link in this directory may lead to a file that a deny or ask rule names"
+                )
 
     def _compares_outside(self, program: str, operands: Iterable[str]) -> bool:
         """True for git with a path outside the work tree: `git diff` then compares files on disk."""
@@ -195,32 +201,40 @@ class _LiteralJudge:
         """Allow only a first `cd DIRECTORY &&` into the work tree: then each command's directory is known."""
         about, parts = _describe(command), self._directory.split("/")
         if index:
-            yield Finding("ask", about, "only the first command can be an allowed `cd`")
+            yield Finding("ask", about, "`cd` can be allowed only as the first command")
         elif len(command) != 2 or ".." in parts[parts.count("..") :]:
-            yield Finding("ask", about, "it is not clear where this leads")
+            yield Finding(
+                "ask", about, "`cd` can be allowed only with one path, which has `..` only at its beginning"
+            )
         elif not self._context.is_inside(self._context.resolve(self._directory)):
             yield Finding("ask", about, "it leads out of the work tree")
         elif (protected := self._context.protected_name(self._directory)) is not None:
-            yield Finding("ask", about, f"`{protected}` decides what runs or needs permission later")
+            yield Finding(
+                "ask", about, f"changing `{protected}` can affect which commands run or need permission later"
+            )
         elif self._repository() != self._context.root:
-            yield Finding("ask", about, "this directory is, or is in, a repository of its own")
+            yield Finding("ask", about, "this directory belongs to another repository inside this one")
         elif self._script.separators[:1] == ("|",) or not _AFTER_DIRECTORY_CHANGE.issuperset(
             self._script.separators
         ):
             yield Finding(
-                "ask", about, "after `cd`, only `&&` can be allowed, and `|` between later commands"
+                "ask",
+                about,
+                "after `cd DIRECTORY`, only `&&` can be allowed; `|` is allowed between later commands",
             )
 
     def _judge_repository(self, command: tuple[str, ...]) -> Iterator[Finding]:
         """Judge where git runs: its settings, and the programs they name, come from that repository."""
         here = self._context.resolve(self._directory or ".")
         if here is None or self._repository() != self._context.root:
-            yield Finding("ask", _describe(command), "git finds no repository here, or another one")
+            yield Finding(
+                "ask", _describe(command), "here, git would not use the repository of this work tree"
+            )
         elif here != self._context.root and not all(map(_only_reads, self._script.commands)):
             yield Finding(
                 "ask",
                 _describe(command),
-                "with a command that writes, git is allowed only in the root",
+                "if one of the commands writes, git can be allowed only in the root of the work tree",
             )
 
     def _repository(self) -> str | None:
@@ -244,15 +258,15 @@ def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:
         return None
     listed = find_arguments(command)
     if listed is None and program_name(command[0]) in RUNNERS:
-        return f"`{command[0]}` runs other programs: only a rule without `*` allows it"
+        return f"`{command[0]}` runs other programs: only a rule without `*` can allow it"
     if rule.any_arguments:
         return None
     if listed is None:
-        return f"it is not known which arguments of `{' '.join(command[:2])}` are harmless"
+        return f"Chorus does not know which arguments of `{' '.join(command[:2])}` are harmless"
     name, arguments = listed
     names = tuple(name.split())
     if arguments.must_be_named and not pattern.names(names):
-        return f"`{name}` writes: only a rule that names it allows it"
+        return f"`{name}` writes files: only a rule that names `{name}` can allow it"
     unlisted = arguments.find_unlisted(command[len(names) :])
     if unlisted is None:
         return None

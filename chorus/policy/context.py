@@ -162,7 +162,7 @@ def find_restriction(
                 if found is PatternMatch.CERTAIN:
                     return Finding(decision, named, describe_rule(rule))
                 if found is PatternMatch.POSSIBLE:
-                    return Finding("ask", named, f"it contains files of {describe_rule(rule)}")
+                    return Finding("ask", named, f"it contains files named by {describe_rule(rule)}")
     return None
 
 

@@ -59,10 +59,10 @@ def _check_characters(text: str) -> None:
         raise NotLiteral(f"it is longer than {MAX_LENGTH} characters")
     found = _NEVER_LITERAL.search(text)
     if found:
-        raise NotLiteral(f"contains `{found[0]}`: only literal words can be allowed")
+        raise NotLiteral(f"it contains `{found[0]}`: only literal words can be allowed")
     for character in text:
         if character not in " \n\t" and unicodedata.category(character)[0] in "CZ":
-            raise NotLiteral(f"contains the invisible character U+{ord(character):04X}")
+            raise NotLiteral(f"it contains the invisible character U+{ord(character):04X}")
 
 
 class _Reader:
@@ -109,7 +109,9 @@ class _Reader:
         self.commands.append(tuple(self._words))
         name = self._words[0]
         if name in _RESERVED and tuple(self._words[:2]) not in _HARMLESS_RESERVED:
-            raise NotLiteral(f"contains `{name}`, a word of the shell itself: only programs can be allowed")
+            raise NotLiteral(
+                f"it contains `{name}`, a keyword or builtin of the shell: only programs can be allowed"
+            )
         self._words.clear()
 
     def _take_word(self) -> str:
@@ -145,14 +147,17 @@ def _check_equals(plain: str, *, is_first: bool) -> None:
     `a=b` may set a variable, and zsh may replace `=b` with the path of the program b.
     """
     if "=" in plain and not (is_first and plain.startswith("-") and plain.count("=") == 1):
-        raise NotLiteral("contains `=` outside quotes and not in a flag: only literal words can be allowed")
+        raise NotLiteral(
+            "it contains `=` outside quotes and not in a flag: only literal words can be allowed"
+        )
 
 
 def _describe_sign(sign: str) -> str:
     if sign in "<>":
         return (
-            f"contains the redirection `{sign}`: only `2>&1`, `>/dev/null` and `2>/dev/null` can be allowed"
+            f"it contains the redirection `{sign}`: "
+            "only `2>&1`, `>/dev/null` and `2>/dev/null` can be allowed"
         )
     if sign in "'\"":
-        return f"contains a `{sign}` that is not closed, or quotes side by side"
-    return f"contains `{sign}` outside quotes: only literal words can be allowed"
+        return f"it contains a `{sign}` that is not closed, or two quoted texts side by side"
+    return f"it contains `{sign}` outside quotes: only literal words can be allowed"

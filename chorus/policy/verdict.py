@@ -76,7 +76,7 @@ def _judge_bash(context: PolicyContext, tool_input: Mapping[str, Any]) -> list[F
         return [Finding("ask", SHELL_TOOL, "the call names no command")]
     findings = list(judge_shell(context, text))
     if tool_input.get("dangerouslyDisableSandbox"):
-        findings.append(Finding("ask", SHELL_TOOL, "the call leaves the sandbox"))
+        findings.append(Finding("ask", SHELL_TOOL, "the call runs outside the sandbox"))
     return findings
 
 
@@ -88,11 +88,11 @@ def _judge_file(context: PolicyContext, named: str, tool: str) -> Finding:
     if restriction is not None:
         return restriction
     if path == context.policy_file:
-        return Finding("ask", named, "it decides what needs permission later")
+        return Finding("ask", named, "changing this file can affect which calls need permission later")
     for rule in context.rules("allow"):
         if rule.command is None and tool_matches(rule, (tool,)) and _allows(rule, path, context.root):
             return Finding("allow", named, describe_rule(rule))
-    return Finding("ask", named, f"no rule allows {tool} there")
+    return Finding("ask", named, f"no rule allows {tool} for this path")
 
 
 def _allows(rule: Rule, path: str, root: str) -> bool:
@@ -109,7 +109,9 @@ def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str
     strings = _possible_names(tool_input) if context.guards_paths((tool,)) else iter(())
     texts = list(islice(strings, _MAX_STRINGS))
     if any(True for _ in strings):
-        yield Finding("ask", tool, "it has too many values to look for guarded paths in all of them")
+        yield Finding(
+            "ask", tool, "the call has too many values to check each of them against the rules for paths"
+        )
     for text in dict.fromkeys((*here, *texts, *map(str.strip, texts))):
         path = None if _UNCLEAR.match(text) else context.resolve(text)
         if path is None:

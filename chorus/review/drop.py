@@ -43,7 +43,9 @@ def restore(recorder: Recorder, name: str) -> list[str]:
             raise NoSuchLane(f"{lane.name} is not dropped")
         tip = _find_tip(recorder, lane)
         if tip is None or not recorder.workspace.store.has(tip):
-            raise NoSuchLane(f"the commits of {lane.name} are gone")
+            raise NoSuchLane(
+                f"the commits of {lane.name} are gone: `chorus gc` deletes those of dropped lanes"
+            )
         recorder.workspace.refs.update(lane.ref, tip, None, "chorus: restore")
         return [lane.name]
 

@@ -28,7 +28,7 @@ from chorus.text.width import list_of
 class FileBusy(ChorusError):
     """An open call names a file of the plan. Nothing was changed."""
 
-    hint = "Try again when that call has ended."
+    hint = "Try again when the agent has finished the call."
 
 
 class Inseparable(ChorusError):

@@ -31,7 +31,7 @@ SQUASH_MESSAGE = "SQUASH_MSG"
 class CommitRefused(ChorusError):
     """git or one of the user's hooks refused the commit. Nothing was changed."""
 
-    hint = "Fix what the hook reports, then land again."
+    hint = "Fix what git or the commit hook reports, then land again."
 
 
 class BranchBusy(ChorusError):

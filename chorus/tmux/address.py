@@ -18,7 +18,7 @@ class UnsafeDirectory(ChorusError):
     """Another user could put a server into the directory of this user's sockets."""
 
     exit_code = ExitCode.REFUSED
-    hint = "Remove it, or set $TMUX_TMPDIR to a directory of your own."
+    hint = "Remove that directory, or set $TMUX_TMPDIR to a directory of your own."
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,17 +131,17 @@ def _all_of(tests: list[str]) -> str:
 
 def _difference(was: PaneState, now: PaneState) -> PaneChanged:
     if was.identity.server_pid != now.identity.server_pid:
-        return PaneChanged(f"{was.id} belongs to another tmux server now")
+        return PaneChanged(f"pane {was.id} belongs to another tmux server now")
     if now.dead:
-        return PaneChanged(f"the program in {was.id} has ended")
+        return PaneChanged(f"the program in pane {was.id} has ended")
     if was.identity != now.identity:
-        return PaneChanged(f"{was.id} runs another program now (process {now.identity.pane_pid})")
+        return PaneChanged(f"pane {was.id} runs another program now (process {now.identity.pane_pid})")
     if now.in_mode:
-        return PaneChanged(f"{was.id} is in copy mode: keys would go there")
+        return PaneChanged(f"pane {was.id} is in copy mode, which would take the keys")
     if now.synchronized:
-        return PaneChanged(f"{was.id} is synchronized with others: they would get the key too")
+        return PaneChanged(f"pane {was.id} is synchronized with other panes, which would get the key too")
     if was.command != now.command:
-        return PaneChanged(f"{was.id} runs {now.command} now, not {was.command}")
+        return PaneChanged(f"pane {was.id} runs {now.command} now, not {was.command}")
     if (was.width, was.height) != (now.width, now.height):
-        return ScreenChanged(f"{was.id} has another size now: {now.width}x{now.height}")
-    return ScreenChanged(f"{was.id} shows something else now")
+        return ScreenChanged(f"pane {was.id} has another size now: {now.width}x{now.height}")
+    return ScreenChanged(f"pane {was.id} shows something else now")

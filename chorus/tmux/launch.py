@@ -193,7 +193,9 @@ def open_side_window(
     )
     # fmt: on
     show_message(
-        tmux, pane, f"chorus: the panel is in window {there}: {prefix} {there} (back: {prefix} {here})"
+        tmux,
+        pane,
+        f"chorus: the panel is in window {there}: {prefix} {there} shows it, {prefix} {here} returns",
     )
 
 

@@ -29,7 +29,7 @@ QR_BORDER = 2
 
 
 class CannotListen(ChorusError):
-    hint = "Choose another port with --port."
+    hint = "Choose another port with --port, or another address with --bind."
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,10 @@ def print_link(link: str) -> None:
     if sys.stdout.isatty():
         print_out(*render_qr(link))
         minutes = int(LINK_SECONDS / 60)
-        print_err(f"Open it within {minutes} minutes, in one browser. Enter: another link. Ctrl-C: stop.")
+        print_err(
+            f"Open the link within {minutes} minutes, in one browser. "
+            "Press Enter for another link, Ctrl-C to stop."
+        )
     sys.stdout.flush()
 
 
@@ -158,7 +161,8 @@ def _listen(settings: WebSettings) -> socket.socket:
         else:
             return listener
     assert error is not None
-    raise CannotListen(f"cannot listen at {settings.address}: {error.strerror or error}")
+    place = settings.address if settings.port is None else f"{settings.address}, port {settings.port}"
+    raise CannotListen(f"cannot listen at {place}: {error.strerror or error}")
 
 
 def warn_of_listeners(address: str) -> str | None:

@@ -133,7 +133,7 @@ class PageServer:
             return _error(
                 "this link is invalid, expired or already used",
                 403,
-                "Press Enter in the terminal for a new one.",
+                "Press Enter in the terminal for a new link.",
             )
         self._log.write("opened", browser=browser.number, address=address)
         self._announce(f"browser {browser.number} opened the page from {address}")

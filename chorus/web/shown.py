@@ -144,9 +144,9 @@ def why_not_approved(prompt: PromptJson) -> str | None:
     if parsed is None or parsed.kind in UNKNOWN_KINDS:
         return f"{NOT_RECOGNISED}."
     if parsed.cut:
-        return "Its beginning is not on the pane's screen: answer it there, or make that pane taller."
+        return "Part of the prompt is not on the pane's screen: make that pane taller, or answer it there."
     if parsed.body.count("\n") >= MAX_BODY_LINES:
-        return "It is too long for this page: read and answer it in its own pane."
+        return "The prompt is too long for this page: read and answer it in its own pane."
     return None
 
 

@@ -87,7 +87,7 @@ class WatcherNotRunning(NotFound):
 class WatcherNotResponding(ChorusError):
     """The watcher did not answer in time."""
 
-    hint = "Try again; if it hangs, kill it with `chorus stop --kill`. Nothing recorded is lost."
+    hint = "Try again. If that does not help, run `chorus stop --kill`: nothing recorded is lost."
 
 
 class Connection:

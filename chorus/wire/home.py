@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class NotARepository(NotFound):
-    hint = "Run chorus inside a git work tree."
+    hint = "Run the command inside a git work tree, or create one with `git init`."
 
 
 class Home:

@@ -128,5 +128,7 @@ def test_a_session_in_no_pane_is_listed_with_what_it_lacks() -> None:
     session: Any = {"id": "0123456789", "state": "working", "sources": ["hook"], "pane": None}
     status: Any = {"sessions": [session, {**session, "id": "other-session", "pane": "%1"}]}
     detail = check_sessions(status).detail
-    assert "In no tmux pane (01234567): prompts are answered through the hook or the mod" in detail
-    assert "other-se" in detail.partition("In no tmux pane")[0]
+    assert (
+        "No tmux pane for 01234567: Chorus sees only the prompts that the hook or the mod reports" in detail
+    )
+    assert "other-se" in detail.partition("No tmux pane for")[0]

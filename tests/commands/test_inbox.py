@@ -108,7 +108,7 @@ def test_a_prompt_is_shown_with_the_command_that_answers_it_from_anywhere(
     watcher.add_prompt(prompt("7.1.ab", body="rm -rf build\x1b[2J"))
     plain = inbox(capsys, "--plain")
     assert "    | rm -rf build\ufffd[2J\n" in plain
-    assert "answer: chorus approve shop:7.1.ab, or deny, or answer\n" in plain
+    assert "answer it with `chorus approve shop:7.1.ab`, or `chorus deny` or `chorus answer`\n" in plain
 
     monkeypatch.chdir(tmp_path)
     assert main(["approve", "shop:7.1.ac"]) == ExitCode.NOT_FOUND
@@ -124,7 +124,7 @@ def test_a_prompt_that_cannot_be_answered_here_says_where(
 ) -> None:
     scripted("shop").add_prompt(prompt("7.unknown.ab", kind="unknown", options=[]))
     plain = inbox(capsys, "--plain")
-    assert "Chorus cannot answer it: answer it in its pane\n" in plain
+    assert "Chorus does not recognise this prompt; answer it in its pane\n" in plain
     assert "chorus approve" not in plain
 
 

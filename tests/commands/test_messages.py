@@ -40,7 +40,7 @@ def test_the_four_kinds_of_images_are_read_by_their_content(tmp_path: Path, medi
         (None, "cannot read {}: No such file or directory"),
         (b"", "{} is not a PNG, JPEG, GIF or WebP image"),
         (b"RIFF....WAVE", "{} is not a PNG, JPEG, GIF or WebP image"),
-        (IMAGES["image/png"].ljust(MAX_IMAGE_BYTES + 1), f"{{}} has {MAX_IMAGE_BYTES + 1} bytes"),
+        (IMAGES["image/png"].ljust(MAX_IMAGE_BYTES + 1), f"{{}} has {MAX_IMAGE_BYTES + 1:,} bytes"),
     ],
 )
 def test_a_file_that_is_too_big_or_not_an_image_is_refused(

@@ -86,11 +86,11 @@ def test_without_a_watcher_the_user_learns_that_nobody_watches(
 @pytest.mark.parametrize(
     ("decision", "done", "expected"),
     [
-        ("allow", {"key": "1", "how": "keys"}, "approved Bash: Go on? with 1: Yes"),
+        ("allow", {"key": "1", "how": "keys"}, "approved Bash: Go on? with key 1: Yes"),
         (
             "allow-always",
             {"key": "2", "how": "keys"},
-            "approved Bash: Go on? with 2: Yes, and more",
+            "approved Bash: Go on? with key 2: Yes, and more",
         ),
         (
             "allow-always",
@@ -98,8 +98,8 @@ def test_without_a_watcher_the_user_learns_that_nobody_watches(
             "approved Bash: Go on? through the hook: Yes, and more",
         ),
         ("allow", {"key": None, "how": "control"}, "approved Bash: Go on? through the control protocol: Yes"),
-        ("deny", {"key": "Enter", "how": "keys"}, "denied Bash: Go on? with Enter: No"),
-        ("answers", {"key": "1", "how": "keys"}, "answered Bash: Go on? with 1"),
+        ("deny", {"key": "Enter", "how": "keys"}, "denied Bash: Go on? with key Enter: No"),
+        ("answers", {"key": "1", "how": "keys"}, "answered Bash: Go on? with key 1"),
     ],
 )
 def test_the_output_names_the_chosen_option(

@@ -108,9 +108,9 @@ def test_lent_hooks_are_distinguished_from_installed_ones(
         backups=tmp_path,
     )
     repository = Repository.open(repo.path)
-    assert check_hooks(repository).detail == "installed in local settings"
+    assert check_hooks(repository).detail == "installed in these settings: local"
     assert check_hooks(repository, {str(settings)}).detail.endswith(
-        "local (added while a client is running) settings"
+        "installed in these settings: local (added while a client is running)"
     )
 
 

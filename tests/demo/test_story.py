@@ -200,7 +200,7 @@ def test_the_hints_lead_the_user_through_the_story(terminal: Terminal) -> None:
     pane.press("Enter")
     pane.wait_for("test_greet.py: Cover both in a test", seconds=60)
     pane.press("C-b", "d")
-    pane.wait_for("everything is removed", seconds=60)
+    pane.wait_for("the scratch repository was removed", seconds=60)
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])

@@ -181,7 +181,7 @@ def end_service(watched: WatchedSession) -> None:
 def check_doctor(watched: WatchedSession, session: str) -> None:
     stdout = command(watched, "doctor", "--json")[1]
     sessions = next(check for check in json.loads(stdout)["checks"] if check["name"] == "sessions")
-    assert f"In no tmux pane ({session[:8]}): prompts are answered through the hook" in sessions["detail"]
+    assert f"No tmux pane for {session[:8]}: Chorus sees only the prompts that the hook" in sessions["detail"]
 
 
 def test_a_client_in_an_editor_is_recorded_and_asked(watched: WatchedSession) -> None:

@@ -144,7 +144,7 @@ async def test_a_watcher_may_end_and_return_and_a_repository_come_and_go(
     key = followed.key("late")
     shutil.rmtree(tmp_path / "late")
     await followed.until(lambda: not followed["late"], "its removal")
-    with pytest.raises(ChorusError, match="no longer there"):
+    with pytest.raises(ChorusError, match="no longer exists"):
         await followed.inbox.request(key, "prompts", {})
 
 

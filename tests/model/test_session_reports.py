@@ -46,8 +46,10 @@ def test_an_error_is_shown_until_a_turn_ends_well(outcomes: list[Outcome], error
 
 def test_a_limit_that_is_lifted_is_not_shown() -> None:
     assert fold(RateLimited(S, "rejected", None)).limit == "reached"
-    assert fold(RateLimited(S, "rejected", 1_800_000_000)).limit == "reached until 2027-01-15T08:00+00:00"
-    assert fold(RateLimited(S, "rejected", 10**30)).limit == f"reached until {10**30}"
+    assert (
+        fold(RateLimited(S, "rejected", 1_800_000_000)).limit == "reached, resets at 2027-01-15T08:00+00:00"
+    )
+    assert fold(RateLimited(S, "rejected", 10**30)).limit == f"reached, resets at {10**30}"
     assert fold(RateLimited(S, "rejected", None), RateLimited(S, "allowed", None)).limit is None
 
 

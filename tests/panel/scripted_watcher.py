@@ -12,6 +12,7 @@ from typing import Any
 
 from chorus import __version__
 from chorus.errors import ChorusError, ExitCode
+from chorus.text.width import list_of
 from chorus.watcher.server.server import Server
 from chorus.wire.home import Home
 from chorus.wire.protocol import Request
@@ -212,7 +213,7 @@ class ScriptedWatcher:
         blocking = sorted({n for each in chosen for n in self.dependents.get(each, []) if n not in chosen})
         outside = any(self.dependents.get(each) == [] for each in chosen)
         if (blocking or outside) and not with_dependents:
-            first = f"action {', '.join(map(str, chosen))} cannot be reverted alone; nothing was changed"
+            first = f"{list_of(chosen, 'action')} cannot be reverted alone; nothing was changed"
             names = [f"action {n} ({self.entries[n]['summary']})" for n in blocking] or ["an outside change"]
             places = [f"  src/parser.py was changed later in the same lines: {name}" for name in names]
             refusal = Refusal("\n".join((first, *places)), ExitCode.CONFLICT)

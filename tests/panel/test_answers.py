@@ -414,7 +414,7 @@ async def test_an_approval_waits_until_all_of_the_command_was_shown(watcher: Scr
             assert not watcher.requests_for("answer")
             await ui.prompt_ready("p1")
             await ui.press("a")
-            await ui.status_shows("part of it was hidden")
+            await ui.status_shows("part of the prompt was hidden")
             await ui.shows(last)
             if "line 44" in ui.text():
                 break
@@ -431,7 +431,7 @@ async def test_scrolling_to_the_end_over_a_gap_is_not_reading(watcher: ScriptedW
         await ui.press("G")
         await ui.shows("line 199")
         await ui.press("A" if ui.view.card.shown.prompt.option("allow-always") else "a")  # type: ignore[union-attr]  # a prompt is shown
-        await ui.status_shows("part of it was hidden")
+        await ui.status_shows("part of the prompt was hidden")
         assert not watcher.requests_for("answer")
         await ui.prompt_ready("p1")
         await ui.press("d")
@@ -445,7 +445,7 @@ async def test_a_change_whose_beginning_the_pane_does_not_show_is_not_approved(
     async with run_panel(watcher) as ui:
         await ui.prompt_ready("p1")
         await ui.press("a")
-        await ui.status_shows("part of it is not on the pane's screen")
+        await ui.status_shows("part of the prompt is not on the pane's screen")
         assert not watcher.requests_for("answer")
 
 

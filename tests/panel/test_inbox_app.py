@@ -132,7 +132,7 @@ async def test_actions_are_shown_kept_reverted_and_reopened(scripted: Scripted) 
         await ui.shows("new")
         await ui.press("escape", "x")
         await ui.until(lambda: shop.requests_for("keep") == [{"actions": [entry(900)["id"]]}], "kept")
-        await ui.shows("u undoes it")
+        await ui.shows("press u to undo")
         await ui.press("u")
         await ui.until(
             lambda: shop.requests_for("keep")[1:] == [{"actions": [entry(900)["id"]], "undo": True}],

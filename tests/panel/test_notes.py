@@ -66,7 +66,7 @@ async def test_capital_c_sends_all_drafts(watcher: ScriptedWatcher) -> None:
         await ui.shows("✎2")
         await ui.shows("send notes")
         await ui.press("C")
-        await ui.status_shows("sent 2 notes, read at the session's next step")
+        await ui.status_shows("sent 2 notes; the session gets them at its next step")
         await ui.shows("note 2 sent")
 
 

@@ -167,11 +167,11 @@ async def test_u_undoes_the_last_step_of_any_kind(watcher: ScriptedWatcher) -> N
         await ui.status_shows("kept 40")
         await ui.on_row(40)
         await ui.press("x")
-        await ui.status_shows("open again: 40")
+        await ui.status_shows("reopened 40")
         await ui.press("u")
         await ui.status_shows("kept 40")
         await ui.press("u")
-        await ui.status_shows("open again: 40")
+        await ui.status_shows("reopened 40")
         assert await ui.requested("keep", 4) == {"actions": [40], "undo": True}
         await ui.press("u")
         assert await ui.requested("redo") == {"actions": [38, 42, 44]}

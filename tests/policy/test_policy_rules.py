@@ -277,7 +277,7 @@ def test_the_strictest_rule_decides_about_a_command() -> None:
 
 def test_the_explanation_is_one_plain_sentence() -> None:
     (finding,) = bash("echo $x").findings
-    assert finding.because == "contains `$`: only literal words can be allowed"
+    assert finding.because == "it contains `$`: only literal words can be allowed"
     assert bash("sort -o x").findings[0].because == (
         "`-o` is not on the list of harmless arguments of `sort`"
     )

@@ -134,7 +134,7 @@ def test_staged_lines_that_differ_refuse_a_fixup_unless_the_branch_is_not_checke
     stacked.git("branch", "copy")
     error = refused(stacked, agent, "main~2")
     assert str(error) == "n.txt: staged changes differ from what would land; nothing was changed"
-    assert error.hint == "Commit or unstage that first (`git restore --staged PATH`)."
+    assert error.hint == "Commit the staged changes, or unstage them with `git restore --staged PATH`."
     index, tip = stacked.git("ls-files", "--stage"), stacked.git("rev-parse", "main")
     land(agent, fixup="copy~2", onto="copy")
     assert stacked.git("show", "copy~2:n.txt").encode() == LINES.replace(b"line 5\n", b"five\n")

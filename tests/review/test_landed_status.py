@@ -67,7 +67,10 @@ def test_a_change_that_a_hard_reset_removed_from_disk_lands_only_by_number(
     assert statuses(agent) == ["landed", "undone"]
     with pytest.raises(NothingToLand) as nothing:
         land(agent)
-    assert nothing.value.hint == "Gone from disk, so left out: action 2. Name an action to land it anyway."
+    assert (
+        nothing.value.hint
+        == "Left out because the change is gone from disk: action 2. Name an action to land it anyway."
+    )
     land(agent, 2)
     assert landed.git("show", "main:two.txt") == "two\n"
     assert not (landed.path / "two.txt").exists()

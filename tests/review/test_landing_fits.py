@@ -110,7 +110,7 @@ def test_an_edit_of_the_users_untracked_file_is_left_open(numbered: UserRepo, ag
     numbered.write("draft.txt", b"my draft\nmore\n")
     agent.recorder.record_outside()
     made = agent.replace("draft.txt", b"more", b"less")
-    with pytest.raises(LandConflict, match=r"draft\.txt builds on a file of yours that is not committed"):
+    with pytest.raises(LandConflict, match=r"draft\.txt builds on your uncommitted file"):
         land(agent)
     land(agent, made.n, with_context=True)
     assert head_file(numbered, "draft.txt", "main~1") == b"my draft\nmore\n"
@@ -628,7 +628,7 @@ def test_a_hook_that_changes_what_later_actions_build_on_undoes_the_landing(
     which = "action 2 builds" if count == 1 else "actions 2, 3 build"
     with pytest.raises(LandConflict) as error:
         land(agent)
-    assert str(error.value) == f"a commit hook changed n.txt, which {which} on; nothing was changed"
+    assert str(error.value) == f"a commit hook changed n.txt, which {which} on; nothing was landed"
     assert numbered.git("for-each-ref", "refs/heads/main") == refs
 
 

@@ -46,8 +46,8 @@ def obstacles(result: LandingResult) -> list[Obstacle]:
     ("mine", "reason"),
     [
         (b"mine\n", 'line 12 of n.txt builds on your uncommitted line "mine"'),
-        (b"  \n", "line 12 of n.txt builds on a line you have not committed"),
-        (b"\n", "line 12 of n.txt builds on a line you have not committed"),
+        (b"  \n", "line 12 of n.txt builds on your uncommitted empty line"),
+        (b"\n", "line 12 of n.txt builds on your uncommitted empty line"),
         (b"one\ntwo\n", "lines 12-13 of n.txt build on your uncommitted lines"),
         (b"one\ntwo\nthree\n", "lines 12-14 of n.txt build on your uncommitted lines"),
         (b"word " * 20 + b"\n", f'line 12 of n.txt builds on your uncommitted line "{"word " * 7}word…"'),

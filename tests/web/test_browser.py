@@ -169,7 +169,7 @@ def test_a_long_command_is_approved_only_after_all_of_it_was_shown(
     open_page(browser, page)
     find(browser, ".card", "echo 0")
     press(browser, "a")
-    find(browser, "#toast", "Part of it was hidden")
+    find(browser, "#toast", "Part of the prompt was hidden")
     assert shop.requests_for("answer") == []
     find(browser, "button.allow", "Yes")
     wait_for(

@@ -167,8 +167,8 @@ def test_an_answer_to_a_prompt_that_was_not_shown_whole_or_does_not_fit_it_is_no
     cases: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         ({"kind": "unknown", "options": []}, {"decision": "allow"}, "does not recognise"),
         ({"kind": "unknown"}, {"decision": "deny"}, "does not recognise"),
-        ({"cut": True}, {"decision": "allow"}, "beginning"),
-        ({"cut": True}, {"decision": "option", "option": 0}, "beginning"),
+        ({"cut": True}, {"decision": "allow"}, "not on the pane's screen"),
+        ({"cut": True}, {"decision": "option", "option": 0}, "not on the pane's screen"),
         ({"body": "x\n" * 3000}, {"decision": "allow-always"}, "too long"),
         ({}, {"decision": "option", "option": 9}, "no such option"),
         ({}, {"decision": "option", "option": "1"}, "no such option"),
@@ -316,7 +316,7 @@ def test_wrong_options_are_errors_with_a_way_out(page: ServedPage, tmp_path: Pat
     taken = page.base.rpartition(":")[2]
     for words, why in (
         (["--web", "--port", taken], "Choose another port"),
-        (["--web", "--port", "99999"], "is not a port"),
+        (["--web", "--port", "99999"], "is not a port number"),
         (["--web", "--bind", "0.0.0.0"], "add --url"),
         (["--web", "--url", "desk"], "Write https://"),
         (["--read-only"], "need --web"),

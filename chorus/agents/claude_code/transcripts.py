@@ -63,7 +63,9 @@ class TranscriptTail:
             self._rewind_if_replaced(status)
             start = self.position + self._unfinished_bytes
             if status.st_size - start > MAX_UNREAD_BYTES:
-                raise ValueError(f"{status.st_size - start:,} bytes of it are unread")
+                raise ValueError(
+                    f"{status.st_size - start:,} bytes are unread; the limit is {MAX_UNREAD_BYTES:,}"
+                )
             file.seek(start)
             chunk = file.read(min(MAX_READ_BYTES, status.st_size - start + 1))
         *lines, rest = chunk.split(b"\n", MAX_READ_LINES)

@@ -71,7 +71,7 @@ def give_answer(
 
 def render_answer(prompt: PromptJson, decision: str, done: AnswerJson) -> str:
     """Describe the answer: what was answered, how it was sent, and the label of the chosen option."""
-    means = f"with {done['key']}" if done["key"] else render_channel(done["how"])
+    means = f"with key {done['key']}" if done["key"] else render_channel(done["how"])
     label = find_chosen_label(prompt, decision, done["key"]) if decision in (*VERBS, "option") else None
     verb = VERBS.get(decision, "answered")
     return f"{verb} {prompt['title']}: {prompt['question']} {means}" + (f": {label}" if label else "")

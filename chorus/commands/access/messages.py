@@ -54,8 +54,8 @@ def read_image(name: str) -> ImageArgument:
         raise UsageError(f"cannot read {name}: {error.strerror}") from None
     if len(content) > MAX_IMAGE_BYTES:
         raise UsageError(
-            f"{name} has {len(content)} bytes; the limit for an image is {MAX_IMAGE_BYTES}",
-            hint="Make it smaller.",
+            f"{name} has {len(content):,} bytes; the limit for an image is {MAX_IMAGE_BYTES:,}",
+            hint="Make the image smaller.",
         )
     media_type = next((kind for kind, start in SIGNATURES if content.startswith(start)), None)
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":

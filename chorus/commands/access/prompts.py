@@ -19,7 +19,7 @@ CHANNELS = {
     "control": "the control protocol",
     "line": "a line in its pane",
     "mod": "the mod",
-    "form": "a key and the hook of the form",
+    "form": "a key and the form's hook",
 }
 
 
@@ -40,7 +40,7 @@ def find_prompt(pending: Sequence[PromptJson], name: str) -> PromptJson:
     for prompt in pending:
         if prompt["id"] == name:
             return prompt
-    raise PromptNotPending(f"prompt {name} is not pending: it was answered or withdrawn")
+    raise PromptNotPending(f"no prompt {name} is pending: it was answered or withdrawn, or the id is wrong")
 
 
 def find_chosen_label(prompt: PromptJson, decision: str, key: str | None) -> str | None:

@@ -379,7 +379,7 @@ class Inbox(App[None]):
             self.status.show(f"no longer {word}: {about}", "done")
             self._undo = None
         else:
-            self.status.show(f"{word}: {about}; u undoes it", "done")
+            self.status.show(f"{word}: {about}; press u to undo", "done")
             self._undo = lambda: start_task(self, "review", self._request_review, row, do, undo=True)
 
     def _undo_last(self) -> None:

@@ -155,7 +155,7 @@ def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again
     }
     text = RECONNECTED if again else ""
     if (version := hello.get("version")) != __version__:
-        text = f"the watcher runs chorus {version}, this panel {__version__}: reopen the panel"
+        text = f"the watcher runs Chorus {version}, but this panel runs {__version__}: reopen the panel"
     yield _link("live", text)
     yield from _read_log(connection, cwd=cwd, here=here)
 

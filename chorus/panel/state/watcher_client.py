@@ -162,4 +162,4 @@ async def _connect_or_start(home: Home) -> Streams:
         with suppress(WatcherNotRunning):
             return await open_streams(home)
         await asyncio.sleep(0.02)
-    raise WatcherNotResponding(f"the watcher did not start; see its log: {home.log}")
+    raise WatcherNotResponding(f"the watcher did not start; its log is {home.log}")

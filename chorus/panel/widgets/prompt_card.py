@@ -121,18 +121,18 @@ class PromptCard(Widget, can_focus=True):
         If the panel cannot show the rest, only return a message that says so.
         """
         if self.shown is None or self.shown.prompt.cut:
-            return "part of it is not on the pane's screen: make that pane taller, or answer it there"
+            return "part of the prompt is not on the pane's screen: make that pane taller, or answer it there"
         if self._lines.longer:
-            return "it is too long for the panel: read and answer it in its own pane"
+            return "the prompt is too long for the panel: read and answer it in its own pane"
         self._note_read()
         if self._read >= len(self._lines.body):
             return None
         if self._shown_lines() == 0:
-            return "there is no room to show it: make the panel larger, or answer it in its own pane"
+            return "there is no room for the prompt: make the panel larger, or answer it in its own pane"
         self._offset = self._read
         self.action_scroll_body(0)
         self.shown = replace(self.shown, since=monotonic())
-        return "part of it was hidden: read it, then press again"
+        return "part of the prompt was hidden: read it, then press again"
 
     def answer_keys(self) -> list[str]:
         """Return the keys that answer the shown prompt."""

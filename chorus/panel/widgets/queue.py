@@ -209,11 +209,11 @@ class Queue(LinePane):
         elif not self._model.entries:
             text = EMPTY_TEXT
         elif self.view.session is not None:
-            text = "This session has nothing to show. Press s for the next session, t for everything."
+            text = "This session has nothing to show. Press s for the next session, or t to show more."
         elif self.view.scope is Scope.OPEN:
             text = "Nothing is open. Press t to see everything."
         else:
-            text = "No action changed a file. Press t to see everything."
+            text = "No action changed a file. Press t twice to see everything."
         return [f" {row.strip()}" for row in wrap(text, max(self.size.width - 2, 1))]
 
     def _seek(self, step: int, wanted: Callable[[QueueRow], bool]) -> None:

@@ -166,7 +166,7 @@ def _changed_by_hook(commit: FittingCommit, path: str) -> LandConflict:
     numbers = commit.group.numbers
     build = "builds" if len(numbers) == 1 else "build"
     return LandConflict(
-        f"a commit hook changed {path}, which {list_of(numbers, 'action')} {build} on; nothing was changed",
+        f"a commit hook changed {path}, which {list_of(numbers, 'action')} {build} on; nothing was landed",
         hint="Land the earlier actions by themselves first.",
     )
 

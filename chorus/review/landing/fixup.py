@@ -72,7 +72,7 @@ def restack(
         paths = ", ".join(printable(conflict.path) for conflict in staged)
         raise FixupRefused(
             f"{paths}: staged changes differ from what would land; nothing was changed",
-            hint="Commit or unstage that first (`git restore --staged PATH`).",
+            hint="Commit the staged changes, or unstage them with `git restore --staged PATH`.",
         )
     message = _add_trailers(workspace, old.message, group)
     done = Restacked(None, message, _warn_pushed(workspace, plan))
@@ -123,7 +123,7 @@ def find_commits_above(workspace: Workspace, plan: LandingPlan, branch: UserBran
             return above[::-1]
         above.append(tip)
         tip = commit.first_parent
-    raise NotFound(f"{short} is not on {name}")
+    raise NotFound(f"{short} is not on {name}", hint=f"Run `git log {name}` to find the commit.")
 
 
 def _merge_above(

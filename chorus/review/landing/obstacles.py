@@ -35,7 +35,7 @@ HINTS: dict[Why, str] = {
     "session": "Land those actions first, or their lines with --with-context.",
     "action": "Land those actions as well.",
     "branch": "The branch has moved on: resolve it by hand with `git cherry-pick {commits}` on {onto}.",
-    "staged": "Commit or unstage that first (`git restore --staged PATH`).",
+    "staged": "Commit the staged changes, or unstage them with `git restore --staged PATH`.",
 }
 MAX_QUOTED = 40
 
@@ -299,7 +299,7 @@ class ObstacleFinder:
             writer = next(ends, None)
         else:
             writer = versions[-1] if versions else None
-        own = "your uncommitted deletion of it" if before is None else "a file of yours that is not committed"
+        own = "your uncommitted deletion of it" if before is None else "your uncommitted file"
         return self._describe(_Place(path, own), writer, landing)
 
     def _describe(self, place: _Place, writer: _LaneVersion | None, landing: Collection[str]) -> Obstacle:
@@ -348,7 +348,7 @@ def _describe_own_lines(texts: Sequence[bytes]) -> str:
         return "your uncommitted lines"
     (text,) = (each.decode("utf-8", "replace") for each in texts)
     if not text.strip():
-        return "a line you have not committed"
+        return "your uncommitted empty line"
     return f'your uncommitted line "{printable(shorten(text, MAX_QUOTED))}"'
 
 

@@ -24,6 +24,7 @@ from chorus.review.revert.file_content import (
 from chorus.review.revert.hunks import PatchHunk, revert_hunks
 from chorus.store.worktree.file_state import FileState
 from chorus.text.sanitize import printable
+from chorus.text.width import list_of
 
 HINT = (
     "Revert those as well with --with-dependents (add --dry-run to see the change first), or write "
@@ -281,8 +282,8 @@ def _conflict(
         widened |= _blocking_actions(followed)
         again = _plan(recorder, list(widened.values()), scope, markers=False, step=step)
         blocking |= {(change.path, change.number): change for change in (*followed, *again.blocking)}
-    numbers = ", ".join(str(target.record.number) for target in chosen.values())
-    lines = [f"action {numbers} cannot be reverted alone; nothing was changed"]
+    numbers = [target.record.number for target in chosen.values()]
+    lines = [f"{list_of(numbers, 'action')} cannot be reverted alone; nothing was changed"]
     lines += [
         f"  {printable(change.path)} {change.reason}: {_describe(recorder, change)}"
         for change in blocking.values()

@@ -33,7 +33,9 @@ class LaneInUse(ChorusError):
     """A branch that would be removed is checked out."""
 
     exit_code = ExitCode.REFUSED
-    hint = "Switch that work tree to another branch, then run the command again."
+    hint = (
+        "Switch that work tree to another branch (`git worktree list` shows it), then run the command again."
+    )
 
 
 def detach(repository: Repository, store: ObjectStore, keep: Collection[str] = ()) -> int:

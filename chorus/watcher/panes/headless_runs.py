@@ -215,7 +215,10 @@ class HeadlessRuns:
         finally:
             del run.replies[identity]
         if not reply.done():
-            raise RunEnded(f"{run.name} did not answer the request {subtype!r}")
+            raise RunEnded(
+                f"{run.name} did not answer the request {subtype!r}",
+                hint="Look at its pane, then run the command again.",
+            )
         answer: ControlReplied = reply.result()
         if answer.error is not None:
             raise RequestRefused(f"{run.name} refused: {answer.error}")
@@ -249,7 +252,9 @@ class HeadlessRuns:
             await self.write(run, {FEEDER_KEY: "signal", "signal": name})
             if await _wait_for(is_over, limit):
                 return name
-        raise RunEnded(f"{run.name} does not react to SIGTERM", hint="Kill its pane.")
+        raise RunEnded(
+            f"{run.name} does not react to SIGTERM", hint="Kill its pane with `tmux kill-pane -t PANE`."
+        )
 
     async def feed(self, run: HeadlessRun, outcomes: Iterable[Outcome]) -> None:
         """Take the outcomes of the client's output, and reply to its requests that are not prompts."""

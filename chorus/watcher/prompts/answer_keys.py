@@ -42,8 +42,8 @@ class PromptRefused(ChorusError):
     exit_code = ExitCode.REFUSED
     hint = "Check the pane, then run `chorus prompts` and answer again."
 
-    def __init__(self, message: str, *, keys: Sequence[str] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, keys: Sequence[str] = (), hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
         self.keys = list(keys)
 
 

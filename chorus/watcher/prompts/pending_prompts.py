@@ -130,7 +130,7 @@ class PendingPrompts:
         try:
             return self._preferences().relay in ("hook", "auto")
         except ChorusError as error:
-            log.warning("permission hooks are not held: %s", error)
+            log.warning("prompts are not answered through permission hooks: %s", error)
             return False
 
     @property
@@ -139,7 +139,7 @@ class PendingPrompts:
         try:
             return self._preferences().relay != "keys"
         except ChorusError as error:
-            log.warning("permission requests are not held: %s", error)
+            log.warning("prompts are not answered inside the client: %s", error)
             return False
 
     def open_form(self, request: PromptOpened, pane: PaneId) -> FormChannel | None:
@@ -180,8 +180,8 @@ class PendingPrompts:
             # If the config cannot be read, this raises: the user may not want keys, so none is sent.
             if self._preferences().relay == "hook":
                 raise PromptRefused(
-                    "your config allows answers by the permission hook only; answer this one in its pane; "
-                    "nothing was sent"
+                    "your config allows answers only through the permission hook; nothing was sent",
+                    hint="Answer the prompt in its pane.",
                 )
         finally:
             self.publish_changes()
@@ -240,8 +240,10 @@ class PendingPrompts:
         if found := self._screens.find(name):
             return found
         if any(name == screen.unknown_dialog_name() for screen in self._unknown_dialogs()):
-            raise PromptRefused(f"{NOT_RECOGNISED}; nothing was sent")
-        raise NoSuchPrompt(f"no prompt {name} is pending: it was answered or withdrawn")
+            raise PromptRefused(
+                f"{NOT_RECOGNISED}; nothing was sent", hint="Run `chorus prompts` to see the dialog."
+            )
+        raise NoSuchPrompt(f"no prompt {name} is pending: it was answered or withdrawn, or the id is wrong")
 
     def _list_requested(self) -> Iterator[PromptJson]:
         requested = self._requested.all.values()
@@ -313,7 +315,7 @@ def unknown_dialog_json(screen: WatchedScreen) -> PromptJson:
     name = screen.unknown_dialog_name()
     return {
         "id": name, "session": screen.pane.session, "pane": screen.pane.id, "kind": "unknown",
-        "tool": None, "title": "A dialog Chorus does not know", "question": "Look at the pane.",
+        "tool": None, "title": "A dialog that Chorus does not recognise", "question": "Look at the pane.",
         "options": [], "fingerprint": name, "since": screen.unknown_since,
         "body": "\n".join(screen.unknown_rows).strip("\n"), "input": None,
     }  # fmt: skip
@@ -354,4 +356,4 @@ def _text_option(prompt: Prompt) -> str | None:
 
 def _check_fingerprint(prompt: Prompt, fingerprint: str) -> None:
     if prompt.fingerprint != fingerprint:
-        raise PromptRefused("the prompt is not the one that this answer was given for; nothing was sent")
+        raise PromptRefused("the prompt has changed since this answer was given; nothing was sent")

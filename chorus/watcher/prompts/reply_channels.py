@@ -329,7 +329,7 @@ class CaptureChannel:
         return not self.closed
 
     async def send(self, decision: dict[str, Any]) -> Sequence[str]:
-        raise PromptRefused(f"{self.advice}; nothing was sent")
+        raise PromptRefused(f"{self.advice}; nothing was sent", hint="Go to the terminal of the client.")
 
     @property
     def advice(self) -> str:

@@ -54,13 +54,19 @@ class RequestedPrompt:
     async def answer(self, answer: Answer, prompts: Prompts) -> Sequence[str]:
         """Send the answer to the client, once; return the keys that were pressed."""
         if self.claimed:
-            raise PromptRefused("this prompt is already answered; nothing was sent")
+            raise PromptRefused(
+                "this prompt is already answered; nothing was sent",
+                hint="Run `chorus prompts` to list the pending prompts.",
+            )
         try:
             decision = prompts.permission_reply(answer, self.prompt, self.request)
         except CannotAnswer as error:
             raise PromptRefused(f"{error}; nothing was sent") from None
         if not self.channel.is_open():
-            raise PromptRefused("the client is no longer waiting for this answer; nothing was sent")
+            raise PromptRefused(
+                "the client is no longer waiting for this answer; nothing was sent",
+                hint="Run `chorus prompts` to list the pending prompts.",
+            )
         self.claimed = True
         try:
             return await self.channel.send(decision)

@@ -456,7 +456,10 @@ class ReviewRequests:
     def _tree(self, cwd: str | None) -> WatchedTree:
         tree = self.trees.find(cwd or str(self.main_work_tree))
         if tree is None:
-            raise UsageError(f"{cwd} is not in a work tree of {self.main_work_tree}")
+            raise UsageError(
+                f"{cwd} is not in a work tree of {self.main_work_tree}",
+                hint="Run the command in a work tree: `git worktree list` lists them.",
+            )
         return tree
 
     def _readers(self, cwd: str | None, *, here: bool = False) -> tuple[dict[str, Recorder], str]:

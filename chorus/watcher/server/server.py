@@ -193,8 +193,8 @@ class Server:
         if isinstance(path, str) and Path(path).is_relative_to(self._home.root):
             place = self._home.root / Path(path).relative_to(self._home.root).parts[0]
             kind = "directory" if isinstance(error, IsADirectoryError) else "file"
-            message = f"{place} was replaced: a {kind} is in its place, or inside it"
-            hint = "Move it away and try again, or remove Chorus with `chorus gc --all`."
+            message = f"another program replaced {place}, or a part of it, by a {kind}"
+            hint = f"Move that {kind} away and try again, or remove Chorus with `chorus gc --all`."
             return {"message": message, "hint": hint, "exit_code": ExitCode.SYSTEM_ERROR}
         message = f"{type(error).__name__}: {error}"
         hint = f"This is a bug; see the watcher's log for details: {self._home.log}"

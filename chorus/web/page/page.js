@@ -293,7 +293,7 @@ async function send(card, answer, event, meaning = "") {
   const pressed = event ? event.timeStamp : performance.now();
   if (pressed < guardUntil) return toast("The page has just changed: look at it, then press again.");
   if (meaning.startsWith("allow") && !wasShown(card)) return;
-  if (!connected) return toast("Not connected.");
+  if (!connected) return toast("Not connected: nothing was sent.");
   if (!card.offer || card.sent) return toast("The answer is already being sent.");
   card.sent = true;
   const { offer } = card;
@@ -314,7 +314,7 @@ function wasShown(card) {
   for (const part of [card.head, card.foot]) {
     if (part.dataset.seen !== "yes") {
       part.scrollIntoView({ block: "center" });
-      toast("Part of it was hidden: read it, then press again.");
+      toast("Part of the prompt was hidden: read it, then press again.");
       return false;
     }
   }
@@ -434,7 +434,7 @@ function askRevert(root, review, event) {
   }
   root.revertAsked = true;
   if (root.revertButton) root.revertButton.lastChild.textContent = "Revert: press again";
-  else toast("Press r again to revert it.");
+  else toast("Press r again to revert the action.");
   setTimeout(() => {
     root.revertAsked = false;
     if (root.revertButton) root.revertButton.lastChild.textContent = "Revert";

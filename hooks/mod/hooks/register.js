@@ -228,7 +228,8 @@ function describe(call) {
 async function openPane($) {
   await refresh($)
   const opened = await $.ui.open({ id: PANE, title: "Chorus", focus: true })
-  return opened.isPlaced ? "The pane is open: Tab walks its buttons, Enter presses one." : `No pane: ${opened.reason}`
+  if (!opened.isPlaced) return `Cannot open the pane: ${opened.reason}`
+  return "The pane is open: Tab moves between its buttons, Enter presses one."
 }
 
 // What a button of the pane does.
@@ -245,7 +246,8 @@ async function review($, typed) {
   if (!REVIEW.has(verb) || !words.every((word) => WORD.test(word))) return USAGE
   const argv = [hook[1], REVIEW.get(verb), ...words]
   const done = await $.process.run(argv, { timeoutMs: REVIEW_LIMIT_MS }).catch(() => null)
-  return done ? `${done.stdout}${done.stderr}`.trim() || "done" : `${hook[1]} cannot be run`
+  if (!done) return `${argv.join(" ")} did not start, or took too long: run it in a terminal`
+  return `${done.stdout}${done.stderr}`.trim() || "done"
 }
 
 export function register(on) {

@@ -110,10 +110,10 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         ),
         ("mcp_60", AllowAlways(), 'this prompt has no "don\'t ask again" option'),
         ("ask_80", Allow(), 'no "approve" option'),
-        ("plan_80", Deny(), "has no option to deny; try it with a message"),
+        ("plan_80", Deny(), "has no option to deny; deny it with a message"),
         ("ask_80", Deny("no"), "has no option to deny"),
-        ("fetch_80", Deny("no"), "takes no text: leave it out, then send the session a message"),
-        ("tui:exitplan_80", Deny("no"), "'No' takes no text: leave it out"),
+        ("fetch_80", Deny("no"), "takes no text: leave the text out, then send the session a message"),
+        ("tui:exitplan_80", Deny("no"), "'No' takes no text: leave the text out"),
         (EDIT, ChooseOption("4"), "no option '4'"),
         ("autonotice_fetch_80", ChooseOption("4"), "no option '4'"),
         ("dock_autoaskmcp_160x40", ChooseOption("Enter"), "no option 'Enter'"),
@@ -145,7 +145,7 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         (
             "askonlymulti_80",
             QuestionAnswers((QuestionAnswer("Which features?", text="x"),)),
-            "cannot take typed text from here",
+            "cannot type text into this question",
         ),
     ],
 )
@@ -168,8 +168,8 @@ def test_an_answer_that_does_not_fit_exactly_one_option_sends_nothing(
         (seen("pair_80"), "another prompt is shown"),  # the same file, another change
         (seen("bash_80"), "another prompt is shown"),
         (seen("fake_80"), "the prompt is gone"),
-        (seen("edit_yes_step1_Tab_80"), "somebody is typing"),
-        (seen("edit_no_step4_use-tabs--1-2-3_80"), "somebody is typing"),
+        (seen("edit_yes_step1_Tab_80"), "someone is typing"),
+        (seen("edit_no_step4_use-tabs--1-2-3_80"), "someone is typing"),
         (seen(EDIT, in_mode=True), "copy mode"),
         (seen(EDIT, scrolled=True), "scrolled back"),
         (seen(EDIT, dead=True), "dead"),
@@ -547,8 +547,8 @@ def test_a_key_not_sent_while_the_dialog_is_drawn_is_given_again() -> None:
 @pytest.mark.parametrize(
     ("look", "reason"),
     [
-        (seen(EDIT), "changed meanwhile"),  # the same question again, with the cursor at its start
-        (seen(GONE), "changed meanwhile"),
+        (seen(EDIT), "changed in the meantime"),  # the same question again, with the cursor at its start
+        (seen(GONE), "changed in the meantime"),
         (seen("edit_no_step1_Down_80", in_mode=True), "copy mode"),
     ],
 )
@@ -642,7 +642,7 @@ def test_a_cursor_that_somebody_else_moved_ends_the_answer() -> None:
     moved = prompt(WALK[1])
     other = replace(moved, selected="3", options=tuple(replace(o, press="Up Enter") for o in moved.options))
 
-    assert relay.observe(seen(other)) == Refused("the dialog changed meanwhile", 1)
+    assert relay.observe(seen(other)) == Refused("the dialog has changed in the meantime", 1)
 
 
 def test_buttons_side_by_side_are_walked_sideways() -> None:

@@ -259,7 +259,7 @@ async def test_with_answers_by_hook_only_no_key_is_sent(asking: Asking) -> None:
     prompt = await asking.ask("one")
     asking.preferences = Preferences(relay="hook")
 
-    await asking.refused(prompt, "hook only; answer this one in its pane; nothing was sent")
+    await asking.refused(prompt, "hook; nothing was sent")
     asking.expect_keys()
 
 

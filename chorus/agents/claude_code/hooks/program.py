@@ -56,7 +56,7 @@ PERMISSION_TIMEOUT_SECONDS = 3600
 class HookProgramMissing(ChorusError):
     """The hook program is missing: the installation is incomplete."""
 
-    hint = "Reinstall chorus."
+    hint = "Reinstall Chorus."
 
 
 def find_plugin_directory() -> Path:

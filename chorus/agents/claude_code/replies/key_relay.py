@@ -93,14 +93,14 @@ class KeyRelay:
         assert self._before is not None
         if _input_state(view.found) == _input_state(self._before) or step.is_in_progress(view.found):
             return Wait()
-        return self._refuse("the dialog changed meanwhile")
+        return self._refuse("the dialog has changed in the meantime")
 
     def _begin(self, shown: Prompt) -> RelayEffect:
         decided = self._answer.prompt
         if shown.fingerprint != decided.fingerprint:
             return self._refuse(f"another prompt is shown: {shown.title}: {shown.question}")
         if shown.text_field is not None:
-            return self._refuse("somebody is typing into this dialog")
+            return self._refuse("someone is typing into this dialog")
         try:
             self._keys = plan_keys(self._answer.answer, decided, shown)
         except CannotAnswer as problem:
@@ -127,7 +127,7 @@ class KeyRelay:
             return Wait()
         assert self._before is not None
         if isinstance(view.found, NoPrompt) or _input_state(view.found) != _input_state(self._before):
-            return self._refuse("the dialog changed meanwhile")
+            return self._refuse("the dialog has changed in the meantime")
         self._retrying = False
         self.sent += 1
         return PressKey(step.key, step.literal)
@@ -151,11 +151,11 @@ class KeyRelay:
 def _problem(view: PaneView, answer: PromptAnswer) -> str | None:
     """Return why no key may be sent to this pane, whatever it shows; None if a key may be sent."""
     if view.pane != answer.pane:
-        return f"this is pane {view.pane}, the prompt was in {answer.pane}"
+        return f"this is pane {view.pane}, but the prompt was in pane {answer.pane}"
     if view.dead:
         return "the pane is dead"
     if view.process != answer.process:
-        return "the client is not in the pane's foreground, or it is another client"
+        return "the client that asked is not in the foreground of the pane"
     if view.in_mode:
         return "the pane is in copy mode"
     if view.scrolled:

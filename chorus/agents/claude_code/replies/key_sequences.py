@@ -128,7 +128,7 @@ def _deny(decided: Prompt, shown: Prompt, text: str | None) -> KeySequence:
         return _choose_option(shown, fields[0], text)
     if text is None and _ESCAPE_OFFERED in shown.footer:
         return _press_escape()
-    raise CannotAnswer("this dialog has no option to deny" + ("" if text else "; try it with a message"))
+    raise CannotAnswer("this dialog has no option to deny" + ("" if text else "; deny it with a message"))
 
 
 def _press_escape() -> KeySequence:
@@ -157,7 +157,9 @@ def _choose_option(shown: Prompt, index: int, text: str | None) -> KeySequence:
         yield from _type_text(shown, option, "Tab", text)
         yield _final("Enter")
     else:
-        raise CannotAnswer(f"{option.label!r} takes no text: leave it out, then send the session a message")
+        raise CannotAnswer(
+            f"{option.label!r} takes no text: leave the text out, then send the session a message"
+        )
 
 
 def _choose_without_text(shown: Prompt, index: int) -> KeySequence:
@@ -279,7 +281,7 @@ def _prepare_answer(shown: Prompt, answer: QuestionAnswer) -> Generator[KeyStep,
 def _check_boxes(shown: Prompt, answer: QuestionAnswer) -> KeySequence:
     """Press the numbers of the check boxes whose state differs from the answer."""
     if answer.text is not None:
-        raise CannotAnswer("this question cannot take typed text from here; answer it in its pane")
+        raise CannotAnswer("Chorus cannot type text into this question; answer it in its pane")
     wanted = frozenset(_key_of(shown, label) for label in answer.labels)
     if not wanted:
         raise CannotAnswer("this question takes at least one option")

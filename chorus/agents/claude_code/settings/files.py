@@ -26,7 +26,7 @@ from chorus.system.files.private_files import make_private
 class SettingsNotWritten(ChorusError):
     """A settings file cannot be read or written."""
 
-    hint = "Make the file and its directory writable, then run the command again."
+    hint = "Make the file and its directory readable and writable, then run the command again."
 
 
 def locate_settings(scope: SettingsScope, environment: Mapping[str, str], work_tree: Path | None) -> Path:
@@ -120,7 +120,9 @@ def _replace(path: Path, content: bytes, *, expected: bytes | None) -> None:
 
     def check() -> None:
         if expected is not None and path.read_bytes() != expected:
-            raise SettingsNotWritten(f"{path} was changed by another program in the meantime")
+            raise SettingsNotWritten(
+                f"{path} was changed by another program in the meantime", hint="Run the command again."
+            )
 
     replace_file(path, content, check=check)
 
