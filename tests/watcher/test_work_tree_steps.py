@@ -14,7 +14,7 @@ from chorus.history.recorder import Recorder
 from chorus.model.action import ChangeReport
 from chorus.model.ids import RepoPath, ToolUseId
 from chorus.model.outcomes import ActionClosed, StatusCorrected
-from chorus.system.file_watch.file_watch import KEEPS_ORDER
+from chorus.system.this_system import IS_LINUX
 from chorus.watcher import work_trees
 from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.work_trees import WatchedTree
@@ -24,7 +24,7 @@ from tests.watcher.test_work_tree_windows import facts, moment, opened, record_o
 
 Result = TypeVar("Result")
 # Without barriers the whole tree is scanned, which finds the same changes, but not when they were made.
-needs_barriers = pytest.mark.skipif(not KEEPS_ORDER, reason="the file watch of this system has no barriers")
+needs_barriers = pytest.mark.skipif(not IS_LINUX, reason="only the file watch of Linux has barriers")
 
 
 @dataclass
