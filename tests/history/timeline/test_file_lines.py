@@ -1,14 +1,17 @@
 """Where the lines of a file are, from its versions on the timeline."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import pytest
 
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit
 from chorus.history.timeline import file_lines
+from chorus.history.timeline.file_lines import LineFollower
 from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.model.ids import Oid, RepoPath
+from chorus.store.objects.tree_object import FILE_MODE, TreeEntry
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
@@ -125,6 +128,22 @@ def test_only_the_last_few_files_are_remembered(
     assert texts(recorder) == "a(Bb)c"
     assert b"x = 2" in other()
     assert texts(recorder) == "a(Bb)c"
+
+
+def test_a_follower_remembers_the_last_few_files_and_no_more(
+    repo: UserRepo, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_lines, "MAX_FILES", 2)
+    follower = LineFollower(recorder.workspace)
+    store = recorder.workspace.store
+    versions = {
+        RepoPath(name): (TreeEntry(FILE_MODE, store.write_blob(f"{name}\n".encode())),) for name in "abc"
+    }
+    read: list[str] = []
+    for name in ("a", "b", "a", "c", "a", "b"):
+        path = RepoPath(name)
+        assert follower.positions(path, versions[path], step=partial(read.append, name))
+    assert read == ["a", "b", "c", "b"]
 
 
 def test_the_first_version_is_that_of_the_commit_the_timeline_began_at(
