@@ -1,4 +1,4 @@
-"""The spool: hook events, one file each, and the marks that tell hooks whether to wait for the watcher.
+"""The spool: hook events, one file each, and the files that tell hooks whether to wait for the watcher.
 
 `Spool` returns each event once, in the order in which the events were written. It releases each hook, with an
 answer if there is one. An event stays on disk until `forget` is called, so after a crash the next watcher
@@ -287,7 +287,10 @@ class Spool:
             old.unlink()
 
     def _sweep_answers(self) -> None:
-        """Delete answers that are settled. A hook empties the answer it has printed."""
+        """Delete the answers that were printed or are too old, and remember which were printed.
+
+        A hook empties the file of the answer that it has printed.
+        """
         for name in list(self._answered):
             path = self._answers / name
             state = path.stat() if path.is_file() else None

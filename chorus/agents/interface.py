@@ -196,9 +196,9 @@ class Clients(Protocol):
         ...
 
     def began_after(self, transcript: Path, moment: float) -> bool:
-        """Return whether the first timestamp in the transcript is not before this moment.
+        """Return whether the first timestamp in the transcript is at or after this moment.
 
-        True if there is no transcript yet.
+        True if the transcript is missing or empty.
         """
         ...
 

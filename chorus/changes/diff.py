@@ -117,9 +117,10 @@ def _common_suffix(a: Sequence[Any], b: Sequence[Any], limit: int) -> int:
 def _matches(
     before: Sequence[bytes], after: Sequence[bytes], within: tuple[int, int, int, int]
 ) -> list[tuple[int, int]]:
-    """Return pairs of equal lines, in the same order on both sides.
+    """Return the indexes of equal lines as (before, after) pairs, in the same order on both sides.
 
-    Lines that occur once on each side are matched first, then the stretches between two such lines.
+    `within`: the stretches to match, as start and end in `before`, then start and end in `after`. Lines that
+    occur once on each side are matched first, then the stretches between two such lines.
     """
     found: list[tuple[int, int]] = []
     work = [within]
@@ -146,7 +147,7 @@ def _matches(
 
 
 def _anchors(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int, int]]:
-    """The longest series of lines that occur once on each side, and in the same order on both."""
+    """The longest series of lines that occur once on each side, in the same order, as pairs of indexes."""
     here, there = Counter(before), Counter(after)
     where = {line: j for j, line in enumerate(after) if there[line] == 1}
     pairs = [(i, where[line]) for i, line in enumerate(before) if here[line] == 1 and line in where]

@@ -19,10 +19,10 @@ MAX_ALIGNED_CELLS = 250_000
 
 
 class FileVersion(NamedTuple):
-    """One version of a file.
+    """One version of a file. `kind` is None if there is no file.
 
-    `kind` is the file's mode, or None if there is no file. If the content has no lines, `kind` identifies the
-    content too.
+    Otherwise `kind` tells what the lines do not show: the mode, a missing newline at the end, and which
+    content it is if that has no lines.
     """
 
     kind: str | None
@@ -56,9 +56,10 @@ class State:
 
 @dataclass(slots=True)
 class Place:
-    """The place of one line: all its states, oldest first. `level` is the current one; -1: it was removed.
+    """The place of one line, with all its states, oldest first.
 
-    The states form a tree: a state added after an undo does not replace the states that were undone.
+    `level` is the index of the current state; -1: the line was removed. `State.parent` makes the states a
+    tree: a state added after an undo does not replace the states that were undone.
     """
 
     states: list[State]
@@ -75,10 +76,11 @@ class Place:
         self.level = len(self.states) - 1
 
     def go_to(self, level: int, lost: Presence) -> None:
-        """Return to one of the states. States that the chosen one does not build on get the presence `lost`.
+        """Make the state with index `level` the current one; -1: remove the line.
 
-        If somebody else restores the content of a reverted action, the action stays reverted. The content
-        that is replaced then counts as gone, even if the restored state builds on it.
+        States that were here and that it does not build on get the presence `lost`. If somebody else restores
+        a reverted state, the replaced state gets `lost` in any case: the log still shows the action of the
+        restored state as reverted.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
         replaced = self.level if is_reverted and lost is Presence.GONE else -1
@@ -102,14 +104,14 @@ class Place:
         return next((index for index in order if self.states[index].value == value), None)
 
     def _ancestors(self, level: int) -> list[int]:
-        """The indexes of the states that this one builds on, newest first."""
+        """The indexes of the states that the state with index `level` builds on, newest first."""
         found: list[int] = []
         while level >= 0 and (level := self.states[level].parent) >= 0:
             found.append(level)
         return found
 
     def set(self, value: bytes, lost: Presence) -> None:
-        """Return to the state with this content, unless it is the current one."""
+        """Return to a state with this content. Do nothing if there is none, or if it is the current one."""
         level = None if self.value == value else self.find(value)
         if level is not None:
             self.go_to(level, lost)
@@ -217,10 +219,10 @@ class LineHistory:
         return [*live, len(self.places)]
 
     def _return(self, version: FileVersion, lost: Presence) -> bool:
-        """Return every place to its state in an earlier, equal version. Return False if there is none.
+        """Return every place to the state it had in an earlier version that equals `version`.
 
-        A revert leaves a place alone if it already has the content it had in that version: the change of
-        another action there stays in effect.
+        Return False if no earlier version does. A revert changes only places whose content is different now:
+        in the other places, the change of another action stays in effect.
         """
         for number in reversed(range(len(self.versions))):
             if self.versions[number] == version:
@@ -261,7 +263,8 @@ class LineHistory:
     ) -> list[Place]:
         """Put the lines into these places, and return the places together with new ones.
 
-        `pairs` maps the index of a place to the index of the line that returns it to an earlier state.
+        `pairs` maps the index of a place to the index of a line that it has held before. `new`: lines of the
+        version that return to no place. A place whose line is among them was moved, not removed.
         """
         number = len(self.versions)
         rewritten = len(pairs) < len(lines)
@@ -301,7 +304,7 @@ class LineHistory:
 def align(places: Sequence[Place], lines: Sequence[bytes]) -> dict[int, int]:
     """Match as many lines as possible, in order, to places that held them before.
 
-    Return the index of the line for the index of each matched place.
+    Return a dictionary from the index of a place to the index of its line.
     """
     if not places or not lines or len(places) * len(lines) > MAX_ALIGNED_CELLS:
         return {}
@@ -331,7 +334,7 @@ def _new_place(state: State) -> Place:
 
 
 def _level_at(place: Place, number: int) -> int:
-    """The index of the state that a place had in a version."""
+    """The index of the newest state that a place had got by version `number`."""
     return max(index for index, state in enumerate(place.states) if state.version <= number)
 
 

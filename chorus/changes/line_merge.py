@@ -86,7 +86,7 @@ def merge_lines(
 def place_change(
     base: bytes, ours: bytes, theirs: bytes, *, positions: Positions = unknown_positions
 ) -> PlacedChange:
-    """Apply the change from `base` to `theirs` to `ours`, after adding the base lines that it needs.
+    """Apply to `ours` the change that leads from `base` to `theirs`, after adding the base lines it needs.
 
     Lines that the change removes are added too: otherwise nothing would show the removal. If the change adds
     or removes the newline at the end of the file, and `ours` already ends like `theirs`, then the end of
@@ -159,7 +159,7 @@ class _Version:
         return version
 
     def _add_lines(self, hunk: Hunk, added: Sequence[bytes], positions: Mapping[bytes, int]) -> None:
-        """Add a hunk line by line."""
+        """Add a hunk as changes of single lines. `positions` pair its old lines with the `added` ones."""
         removed = self.base[hunk.before_start : hunk.before_end]
         at = hunk.before_start
         for old, new in pair_lines(find_positions(removed, positions), find_positions(added, positions)):
@@ -205,16 +205,16 @@ def _is_ambiguous(one: Hunk, two: Hunk) -> bool:
 
 
 class _Order:
-    """Decides which of two insertions at one point comes first."""
+    """Decides which of two insertions at one point comes first: by positions, or by the text `order`."""
 
     def __init__(self, order: bytes, positions: Mapping[bytes, int]) -> None:
         self._text = order
         self._positions = positions
 
     def join(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
-        """Join both insertions in the order of the file's history, or else of the text.
+        """Join two insertions: by position if every line has one, or else in the order of the text `order`.
 
-        An insertion that contains the other one is returned alone, unless the text has both in a row.
+        An insertion that contains the other one is returned alone, unless `order` has both in a row.
         """
         places = find_positions([*mine, *other], self._positions)
         if None not in places:
@@ -234,7 +234,7 @@ class _Order:
         return b"\n" + b"\n".join(lines) + b"\n" in b"\n" + terminated(self._text)
 
     def _interleave(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
-        """Merge by the lines' positions in the text; a line not in it stays behind the line before it."""
+        """Merge in the order of the text `order`. A line that `order` lacks follows the line before it."""
         positions: dict[bytes, int] = {}
         for position, line in enumerate(_lines(self._text)):
             positions.setdefault(line, position)
@@ -259,7 +259,7 @@ def _contains(whole: list[bytes], part: list[bytes]) -> bool:
 
 
 def _merge_apart(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Merge without splitting into lines. None unless one side's change ends before the other's begins."""
+    """Merge without splitting into lines if one side's change ends before the other's; else return None."""
     head_ours, tail_ours = common_ends(base, ours)
     head_theirs, tail_theirs = common_ends(base, theirs)
     if len(base) - tail_ours < head_theirs:

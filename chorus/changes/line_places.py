@@ -96,7 +96,11 @@ class LinePlaces(Mapping[bytes, int]):
         return own, texts, [at if at is not None and low < at < high else None for at in known], low
 
     def _put(self, own: Sequence[int], texts: Sequence[bytes], known: Sequence[int | None], low: int) -> None:
-        """Give the places of one hunk their new texts; add the places that are new."""
+        """Give the places of one hunk their new texts, and insert a place for each line that has none.
+
+        `own`: the hunk's current places. `known`: for each text, the place that held it before, or None.
+        `low`: the place before the hunk. All are indexes.
+        """
         added: list[tuple[int, _Place]] = []
         last = low
         for old, new in pair_lines(own, known):

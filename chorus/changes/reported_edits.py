@@ -54,7 +54,10 @@ def reported_edit(action: Action, file: FileReport | None) -> ReportedEdit:
 
 
 def text_after(report: ReportedEdit, before: str | None) -> str | None:
-    """The text after the reported change of `before`; None if unknown. For `before`, None means no file."""
+    """The text after the reported change, if `before` is the text before it; None if that is unknown.
+
+    `before` is None if there was no file.
+    """
     if report.after is not None:
         return report.after
     start = before or ""

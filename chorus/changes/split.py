@@ -63,9 +63,10 @@ def split_change(
 
 
 def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[ChangePart, ...] | None:
-    """Split changes that the current content holds; None if one of them cannot be removed from it.
+    """Split the content `now`, which has all the reported changes, into one part for each report.
 
-    The first part counts as outside. It leads to the content without any of the changes.
+    The part before them counts as outside: `now` without any of these changes. Return None if one of the
+    changes cannot be removed from `now`.
     """
     splitter = _Splitter(now, now, reports, is_open=False)
     contents = [now]
@@ -119,7 +120,10 @@ def writing_order(
 
 
 def _starts_from(report: ReportedEdit, text: str | None) -> bool:
-    """Whether the report may start from this text; a report without `before` may start from any."""
+    """Whether the reported change may have been made to this text (None: no file).
+
+    A report that has no `before` fits any text.
+    """
     if report.created or text is None:
         return report.created and text is None
     return report.before is None or is_same_text(report.before, text)
@@ -180,7 +184,10 @@ class _Splitter:
         return tuple(self._parts + rest)
 
     def place(self, index: int, report: ReportedEdit, following: ReportedEdit | None, *, first: bool) -> bool:
-        """Add the change before this action, and the action's part; return False if either is unknown."""
+        """Add a part for what changed before this action, if anything did, and the action's own part.
+
+        Return False if one of them cannot be determined.
+        """
         start = self._start_of(report)
         if start is _UNKNOWN:
             # Assume that the first action started from the content last seen.
@@ -222,9 +229,10 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _give_to_windows(self, target: bytes | None, *, exactly: bool) -> None:
-        """Give the change up to `target` to the ended windows that have no part yet.
+        """Split the change up to the content `target` among the calls in `ended_windows`.
 
-        With `exactly`, what the last of them does not report is outside. Otherwise the last gets that too.
+        The last of them gets the rest. With `exactly`, it gets only what it reports, if that is known, and
+        the rest is outside.
         """
         *others, last = self.ended_windows
         unclear: list[int] = []
@@ -255,9 +263,10 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _moved_before(self, start: bytes | None, report: ReportedEdit) -> bytes | None:
-        """The content after this action, without the changes that another call made before it.
+        """The content after this action, without what another call wrote before it to reach `start`.
 
-        None if the action builds on those changes. The other call still runs, and gets them when it ends.
+        The other call still runs, and gets these changes when it ends. Return None if the action builds on
+        them, or if its own change is unknown.
         """
         if start is None or self._now is None:
             return None
@@ -267,9 +276,9 @@ class _Splitter:
         return moved if isinstance(moved, bytes) else None
 
     def _finish(self, index: int, report: ReportedEdit, following: ReportedEdit | None) -> bool:
-        """Add this action's part as reported.
+        """Add this action's part as reported, if that is certain.
 
-        If the part is uncertain, the last action gets all that is left; for any other, return False.
+        Otherwise, if the action is the last one, give it all that is left; if not, return False.
         """
         text = text_after(report, self._text())
         if text is None and following is not None:

@@ -107,7 +107,7 @@ def read_questions(prompt: PromptJson) -> list[tuple[str, str, list[str]]]:
 
 
 def _answer(question: str, labels: list[str], choices: list[str], text: str | None) -> QuestionArgument:
-    """Make the answer to one question. A number means the label at that position, unless it is a label."""
+    """Make the answer to one question. A choice is a label or its position; a label that is a number wins."""
     named = [
         labels[int(choice) - 1]
         if choice.isdigit() and choice not in labels and 0 < int(choice) <= len(labels)

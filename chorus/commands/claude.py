@@ -130,7 +130,7 @@ def become_client(
 
 
 def start_watcher(home: Home, watch: WatchArguments) -> None:
-    """Start a watcher for the pane. Do not wait until it has loaded, so that the client can start meanwhile.
+    """Start a watcher for the pane. Do not wait until it has loaded: the client starts at the same time.
 
     The side panel is opened by this process, so that the client's first screen already has its final size.
     """

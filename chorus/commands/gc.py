@@ -102,7 +102,7 @@ def compact(repository: Repository, store: ObjectStore) -> GcJson:
 
 
 def forget_old(repository: Repository) -> int:
-    """Remove records of this work tree that are older than `chorus.keepDays`, reviewed, and on no lane."""
+    """Remove this work tree's records older than `chorus.keepDays` days, if reviewed and on no lane."""
     days = repository.config.get(KEEP_DAYS)
     if days is None:
         return 0

@@ -83,7 +83,7 @@ class Findings:
         }
 
     def add(self, outcome: Outcome) -> None:
-        """Take one outcome. Until the recording names a session, outcomes are for one with an empty id."""
+        """Add one outcome. Until the recording names a session, outcomes belong to one with an empty id."""
         named = _with_session(outcome)
         if isinstance(outcome, SessionDiscovered) and UNNAMED in self.sessions.sessions:
             del self.sessions.sessions[UNNAMED]
@@ -157,7 +157,7 @@ def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
 
 
 def _rank(findings: Findings) -> tuple[int, int, int]:
-    """Return how well a recording was read: at a wrong width, events are missing or rows are unused."""
+    """Return a key, greatest for the best reading: most events, then fewest unused rows and problems."""
     return (findings.events, -len(findings.unused), -findings.problems.total())
 
 

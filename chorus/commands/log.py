@@ -207,9 +207,9 @@ def _pages(page: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
 
 
 def _joint_pages(first: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
-    """Yield the first page, then all other entries at once: each work tree has its own numbers.
+    """Yield the first page, then all other entries, which are read at once.
 
-    So no single number tells where the logs continue.
+    The page after the first cannot be requested by a number, because each work tree has its own numbers.
     """
     yield from reversed(first)
     if len(first) >= FIRST_PAGE_SIZE:
@@ -226,7 +226,7 @@ def _is_same(one: LogEntryJson, other: LogEntryJson) -> bool:
 
 
 def _turn_key() -> Callable[[LogEntryJson], object]:
-    """Return a grouping key: an entry's turn; for an outside change, the turn of the entry before it."""
+    """Return a key function for `groupby`: an entry's turn, or the previous entry's for an outside change."""
     turn: object = None
 
     def key(entry: LogEntryJson) -> object:

@@ -51,7 +51,7 @@ class Guide:
             return
 
     def render(self, hint: str) -> str:
-        """Replace the keys and places in a hint by those of this terminal."""
+        """Return the hint with the keys of this terminal, and with the right words for where the panel is."""
         for beside, here in self.places.items():
             hint = hint.replace(beside, here)
         return hint.replace(PREFIX, self.prefix)

@@ -79,14 +79,14 @@ def _set_up(
 
 
 def find_places(columns: int, rows: int) -> Mapping[str, str]:
-    """Return the words to replace in hints, as the panel's place depends on the size of the window."""
+    """Return the replacement for each phrase in the hints that does not fit where the panel is."""
     if columns >= MIN_BESIDE_WIDTH:
         return {}
     return BELOW if rows >= MIN_BELOW_HEIGHT else IN_WINDOW
 
 
 def find_prefix(environment: Mapping[str, str]) -> str:
-    """Return the prefix for the demo's tmux: typed twice if it runs inside another with the same prefix."""
+    """Return the tmux prefix to type: twice if the demo runs inside another tmux with the same prefix."""
     if not environment.get("TMUX"):
         return PREFIX
     try:

@@ -123,7 +123,7 @@ class ScratchRepository:
 
 
 def _stop_watcher(home: Home) -> None:
-    """Stop the watcher and wait until its process has ended, a moment after it released the repository."""
+    """Stop the watcher. Wait until its process has ended, not only until its lock is released."""
     pid = home.lock.read_text().strip() if home.lock.exists() else ""
     stop(home)
     deadline = time.monotonic() + REMOVE_SECONDS

@@ -1,10 +1,10 @@
 """Finish writes that a crash left half done.
 
 Before a record is written, the move of its lane branch is saved in a small file. The file is cleared once
-both refs have moved. If it is not clear, the next writer finishes the write: if the timeline has the record,
-the lane is moved too. The next writer also removes the lock files of the dead process. All of this happens
-under the recording lock, so a process that left something unfinished is dead. A move that was not saved is
-never made: a lane the user deleted stays deleted.
+the timeline and the lane have moved. If it was not cleared, the next writer finishes the write: if the
+timeline has the record, the lane is moved too. The next writer also removes the lock files of the dead
+process. All of this happens under the recording lock, so a process that left something unfinished is dead. A
+move that was not saved is never made: a lane the user deleted stays deleted.
 """
 
 import contextlib
@@ -77,7 +77,7 @@ class CrashRecovery:
             self._workspace.refs.update(move.ref, move.commit, move.expected, reason)
 
     def _remove_index_locks(self) -> None:
-        """Remove the locks of the private index. Other locks here belong to running processes."""
+        """Remove the locks of Chorus's own index. Other locks in its directory may be in use."""
         for lock in self._workspace.repository.own_dir.glob("index*.lock"):
             lock.unlink(missing_ok=True)
 
@@ -105,7 +105,7 @@ class PendingWriteFile:
         os.pwrite(self._open(), DONE, 0)
 
     def read(self) -> PendingWrite | None:
-        """The unfinished write, if there is one. If its line is truncated, it has no lane move."""
+        """The unfinished write, or None. If its line in the file is truncated, it has no lane move."""
         try:
             with self._path.open("rb") as file:
                 line = file.readline()

@@ -67,7 +67,10 @@ class Recorder:
         return self.journal.current_commit(recorded)
 
     def recorded_size(self, path: str) -> int:
-        """The size in bytes of a file when last recorded; 0 if it never was, or if only git could tell."""
+        """The size in bytes of a file when last recorded.
+
+        0 if it never was, or if its size can only be found by a git process.
+        """
         located = self.workspace.work_tree.locate(path)
         entry = None if located is None else self.journal.timeline.entry(located)
         return 0 if entry is None else self.workspace.store.blob_size(entry.oid) or 0
@@ -111,7 +114,7 @@ class Recorder:
     def record_named_paths(
         self, actions: Sequence[Action], source: str | None = None, open_paths: Collection[str] = ()
     ) -> bool:
-        """Record actions that write only the paths they name, oldest first."""
+        """Record actions that write only the paths they name, oldest first. Always returns True."""
         return self.record_ended([EndedCall(action) for action in actions], source, open_paths)
 
     def record_window(
@@ -122,7 +125,7 @@ class Recorder:
         *,
         shared: bool = False,
     ) -> None:
-        """Record what changed while this action ran as the action's change."""
+        """Record what changed at the hinted paths (None: anywhere) while this action ran, as its change."""
         self.record_ended([EndedCall(action, hints, shared=shared)], source)
 
     def record_ended(
@@ -137,10 +140,9 @@ class Recorder:
         """Record calls that have ended, oldest first, each with its own part of what changed.
 
         `open_paths` are the paths that unfinished calls name. With `wait_for_open_calls`, record nothing and
-        return False if part of the change may belong to an unfinished call, or to a call that is not known
-        yet because the client did not wait: its end may be reported at any moment. Also do so if
-        `is_overtaken` returns True once the files are read: calls that were reported meanwhile may have
-        written to these files.
+        return False in two cases: part of the change may belong to a call whose end is not reported yet, or
+        `is_overtaken` returns True after the files were read: calls that were reported during the reading may
+        have written to these files.
         """
         with self.journal.writing():
             once = {call.action.id: call for call in reversed(calls)}
@@ -150,6 +152,8 @@ class Recorder:
             seen = self._observe(self._where(new), ())
             if wait_for_open_calls and is_overtaken():
                 return False
+            # The client did not wait until these calls were recorded. So a later call that is still unknown
+            # may have written to their files: its end may be reported at any moment.
             behind = {path for call in new if call.is_late for path in self._named_or_reported(call.action)}
             result = self._attributor.attribute(new, seen.edits, located | behind)
             unclear = (result.outside_paths & (located | behind)) | (result.window_paths & located)
@@ -275,7 +279,7 @@ class Recorder:
     def _skipped(self, result: Attribution, index: int, seen: DiskChanges) -> list[str]:
         """The paths that a call names but that are not recorded, each with the reason.
 
-        For a call that may write anywhere, the paths that the scan left out and that are new since last time.
+        For a call that may write anywhere: the paths that the scan left out, unless returned before.
         """
         call, paths = result.calls[index], result.paths[index]
         if not call.names_its_paths:

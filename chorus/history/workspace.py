@@ -1,6 +1,6 @@
 """One work tree with its git store, opened once and shared by timeline and lanes.
 
-Also holds the recording lock, and caches what each record needs twice.
+Also holds the recording lock, and caches what is read or built more than once for a record.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """One repository of the inbox, followed through its watcher's events, even if the watcher restarts.
 
-Each event about a prompt or a session has all that is needed. After an event about an action, the open
-actions are requested again, because only the watcher knows how many there are.
+An event about a prompt or a session contains the whole prompt or session. After an event about an action, the
+open actions are requested again, because only the watcher knows how many there are.
 """
 
 import asyncio
@@ -133,7 +133,7 @@ class LiveRepository:
         self._changed()
 
     def _lose(self, state: InboxState, problem: str | None) -> None:
-        """Forget everything that may be out of date, such as prompts that can no longer be answered."""
+        """Set the watcher's state. Forget its prompts, sessions and actions, which may be out of date."""
         known = (self.state, self.problem)
         self.state, self.problem, self.version = state, problem, None
         self.prompts, self.sessions, self.actions, self.open = {}, {}, [], 0

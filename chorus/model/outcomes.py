@@ -53,13 +53,13 @@ class TurnEnded(NamedTuple):
 
 
 class SessionIdle(NamedTuple):
-    """The client waits for the next message. It says so late, but also after an interrupted turn."""
+    """The client waits for the next message, also after an interrupted turn. It reports this late."""
 
     session: SessionId
 
 
 class CallOpened(NamedTuple):
-    """A new call is seen. `running`: it may already run; otherwise a `CallStarted` reports its start."""
+    """A new call. `running`: the call may already run; if False, a `CallStarted` reports its start."""
 
     call: Call
     running: bool = True
@@ -217,7 +217,7 @@ class ErrorReported(NamedTuple):
 
 
 class TurnReported(NamedTuple):
-    """The end of a turn, as far as this source reports it. `error` is None unless the turn failed."""
+    """What one source reports about the end of a turn. `error` is None unless the turn failed."""
 
     session: SessionId | None
     turn: TurnId | None

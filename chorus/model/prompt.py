@@ -158,9 +158,9 @@ def screen_reading_json(found: Prompt | UnknownPrompt | NoPrompt) -> PromptJson 
 
 
 def split_body(rows: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split rows into those between the first and the last line that the client draws, and the others.
+    """Return the rows between the first and the last horizontal rule, and all other rows.
 
-    If the client drew fewer than two lines, all rows are in the first part.
+    These two rules are left out. With fewer than two rules, the first list has all rows.
     """
     rules = [index for index, row in enumerate(rows) if _RULE_LINE.fullmatch(row)]
     if len(rules) < 2:

@@ -32,7 +32,7 @@ STATUS_MEANINGS = {
 def shorten_turn(turn: str) -> str:
     """Shorten a turn's id for display, but keep a number after a dot.
 
-    The number tells the turns of messages that were sent into one running turn apart.
+    Messages sent into one running turn become turns whose ids differ only in this number.
     """
     name, dot, number = turn.partition(".")
     return name[:SHORT_TURN_LENGTH] + dot + number

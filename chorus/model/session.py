@@ -102,7 +102,7 @@ class SessionTable:
     _clients: dict[SessionId, list[str]] = field(default_factory=dict)  # the client seen last is last
 
     def feed(self, outcome: Outcome, *, time: str, source: str) -> Session | None:
-        """Take an outcome; return the session it changed, or None."""
+        """Apply an outcome to its session. Return the session, or None if no session changed."""
         match outcome:
             case SessionDiscovered(session, cwd):
                 return self._update(session, time, source, state="idle", **_without_none(cwd=cwd))
@@ -129,7 +129,7 @@ class SessionTable:
                 return self._describe(outcome, time, source)
 
     def _describe(self, outcome: Outcome, time: str, source: str) -> Session | None:
-        """Take an outcome in which the client describes itself or reports a limit or an error."""
+        """Like `feed`, for outcomes in which the client describes itself or reports a limit or an error."""
         match outcome:
             case SessionDescribed(session, model, mode, version):
                 described = _without_none(model=model, mode=mode, version=version)
@@ -151,7 +151,7 @@ class SessionTable:
                 return None
 
     def set_location(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
-        """Set a session's transcript, pane or client. A session that was gone is idle again."""
+        """Set the transcript, pane or client of a session, and return it. A `gone` session becomes `idle`."""
         old = self.sessions.get(session)
         back = {"state": "idle"} if old is not None and old.state == "gone" else {}
         client = known.get("client")
@@ -199,7 +199,7 @@ class SessionTable:
 
 
 def parse_session(value: Mapping[str, Any]) -> Session:
-    """Parse what `as_json` returned. Fields that this version does not know are ignored."""
+    """Parse the result of `Session.as_json`. Fields that this version does not know are ignored."""
     known = {name: value[name] for name in Session.__slots__ if name in value}
     return Session(**{**known, "sources": tuple(value.get("sources", ()))})
 

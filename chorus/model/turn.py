@@ -122,11 +122,11 @@ class TurnTable:
         self._api_ms: LruDict[SessionId, float] = LruDict(MAX_TURNS)
 
     def total_cost(self, session: SessionId) -> float | None:
-        """Return the session's cost as the client counts it. The client may report it only at its end."""
+        """Return the session's cost as the client last reported it. Some clients do so only when they end."""
         return self._costs.get(session)
 
     def name_session(self, session: SessionId, unnamed: SessionId) -> None:
-        """Give a session the turns that were found before its id was known."""
+        """Move the turns of `unnamed`, used while the id of `session` was not known, to `session`."""
         for record in self.of_session(unnamed):
             del self._turns[unnamed, record.turn]
             record.session = session
@@ -139,7 +139,7 @@ class TurnTable:
         return list(self._turns.values())
 
     def feed(self, outcome: Outcome, *, time: str) -> TurnRecord | None:
-        """Take an outcome; return the turn it changed, or None."""
+        """Apply an outcome to its turn. Return the turn, or None if no turn changed."""
         match outcome:
             case TurnRenamed(session, old, new):
                 return self._rename(session, old, new)
@@ -187,7 +187,7 @@ class TurnTable:
     def _add_message(
         self, session: SessionId | None, turn: TurnId | None, message: str, time: str
     ) -> TurnRecord | None:
-        """Add a message to the turn that read it. The client may name messages of earlier turns again."""
+        """Add a message to the turn that read it. Does nothing if a turn of the session already has it."""
         record = self._find(session, turn, time)
         if record is None or any(message in one.messages for one in self.of_session(record.session)):
             return None
@@ -274,7 +274,7 @@ class TurnTable:
 
 
 def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> SessionSums:
-    """Return the total duration, tokens and cost of a session's turns."""
+    """Return the sums over a session's turns. `total_cost` is used if no turn has a cost."""
 
     def last(name: Literal["context", "window"]) -> int | None:
         return next((turn[name] for turn in reversed(turns) if turn[name] is not None), None)
@@ -297,9 +297,9 @@ def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> Ses
 
 
 def join_turn(saved: TurnJson, known: TurnJson) -> TurnJson:
-    """Merge a turn that an earlier watcher saved with the same turn as this watcher has read it.
+    """Merge two records of one turn: `saved` by an earlier watcher, and `known` to this watcher.
 
-    The saved turn is more complete, unless the turn has continued since.
+    Where they differ, `saved` counts. But if `known` has more tokens, the turn went on, and `known` counts.
     """
     went_on = _count_tokens(known) > _count_tokens(saved)
     newer, older = (known, saved) if went_on else (saved, known)

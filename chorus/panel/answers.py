@@ -34,7 +34,7 @@ class PromptAnswer:
 
     @property
     def about(self) -> str:
-        """A name for what was answered: the label of the chosen option if it says more, else the title."""
+        """What was answered: the label of an "always" option or one chosen by its key, else the title."""
         options = self.prompt.options
         if self.decision == "allow-always":
             options = tuple(option for option in options if option.meaning == self.decision)
@@ -137,7 +137,10 @@ class Answers:
             self._send(PromptAnswer(prompt, meaning))
 
     def _may_choose(self, meaning: str) -> bool:
-        """Return False if this would approve something that was not shown in full, and show more of it."""
+        """Return whether an option with this meaning may be chosen now.
+
+        An approval may be chosen only after all of the prompt was on the screen. Until then, show more of it.
+        """
         if meaning not in APPROVALS or (unread := self._card.show_unread()) is None:
             return True
         self._status.show(unread, "warning")

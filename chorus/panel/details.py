@@ -81,7 +81,7 @@ class Details:
                 self._timer = self._view.set_timer(SETTLE_SECONDS, lambda: self._request(entry))
 
     def ensure(self, row: QueueRow | None) -> None:
-        """Show this row, unless it is shown already. It is not, if the diff was hidden until now."""
+        """Show this row if it is not shown yet, for example because the diff was hidden until now."""
         if row is not self._row or row is None:
             self.select(row)
 

@@ -62,9 +62,9 @@ class PlainLog:
             yield sanitize(self._model.link_text)
 
     def _render_log(self, message: Message) -> Iterator[str]:
-        """Render the last entries of the first page, which is the newest; later, what is new or has changed.
+        """Yield lines for the entries of a page that are new or have changed.
 
-        Older pages are not rendered.
+        The very first page is the newest: only its last entries are rendered. No older entry ever is.
         """
         entries = [entry for entry in map(parse_entry, list_in(message, "entries")) if entry]
         if self._first_page:

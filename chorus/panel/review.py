@@ -40,7 +40,7 @@ MAX_DONE_STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class ReviewTarget:
-    """The action or turn that a key acts on. `arguments`: those of the request to the watcher."""
+    """The action or turn that a key acts on. `arguments`: what to send with the request to the watcher."""
 
     description: str
     arguments: RevertArguments

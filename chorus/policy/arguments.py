@@ -1,4 +1,7 @@
-"""Lists of harmless arguments: with them, a program runs no other one and writes only files they name."""
+"""Lists of harmless arguments.
+
+With no other arguments, a program runs no other program, and writes only the files that its arguments name.
+"""
 
 import re
 from collections.abc import Iterator

@@ -138,7 +138,7 @@ class _LiteralJudge:
         return Finding("ask", about, problem)
 
     def _judge_paths(self, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Yield findings for guarded and protected files, and files outside the work tree."""
+        """Yield findings for files that a rule denies or asks about, protected files, and outside files."""
         listed = find_arguments(command)
         arguments = () if listed is None else command[len(listed[0].split()) :]
         reads_below = True
@@ -171,9 +171,9 @@ class _LiteralJudge:
                     yield from self._judge_place(command[0], word)
 
     def _judge_place(self, program: str, word: str) -> Iterator[Finding]:
-        """Judge a file that the program writes or runs: it must be in the work tree.
+        """Ask the user about a file that the program writes or runs, if it is outside the work tree.
 
-        For git, it must not be in a repository of its own.
+        If the program is git, ask also if the file is in a repository inside the work tree.
         """
         # pytest: what follows `::` is a test in the file.
         for named in dict.fromkeys((word, word.partition("::")[0])):
@@ -224,7 +224,11 @@ class _LiteralJudge:
             )
 
     def _judge_repository(self, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Judge where git runs: its settings, and the programs they name, come from that repository."""
+        """Ask the user if git would use another repository than the work tree's, or none.
+
+        Ask also if git runs below the root of the work tree, unless every command of the script only reads.
+        Git takes its settings, and the programs that they name, from the repository that it finds.
+        """
         here = self._context.resolve(self._directory or ".")
         if here is None or self._repository() != self._context.root:
             yield Finding(
@@ -274,7 +278,11 @@ def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:
 
 
 def has_known_arguments(rule: Rule) -> bool:
-    """False for an allow rule without effect: it contains `*`, but its program has no list of arguments."""
+    """Return whether the rule can have an effect.
+
+    An allow rule with `*` has none if its program has no list of harmless arguments, unless the rule allows
+    any arguments.
+    """
     if rule.decision != "allow" or rule.command is None or rule.command.is_exact or rule.any_arguments:
         return True
     return is_listed(rule.command.words)

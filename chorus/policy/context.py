@@ -1,8 +1,9 @@
 """The parts of a verdict: findings, the policy with its work tree, and judged paths.
 
 Paths are resolved before they are judged, so a link that leads out of the work tree counts as outside. Some
-files decide what runs or needs permission later (git's own, the client's settings, this policy). A rule
-covers such a file only if it names it. Pure: the caller passes functions that look at the disk.
+names, such as `.git` and `.claude`, belong to files that decide what runs or needs permission later. An allow
+rule applies to such a file only if the rule's pattern has the same name. Pure: the caller passes functions
+that look at the disk.
 """
 
 import posixpath
@@ -88,7 +89,7 @@ class PolicyContext:
         return GuardedPaths((pattern for each in patterns for pattern in each), self.root)
 
     def patterns(self, pattern: str) -> tuple[str, ...]:
-        """The pattern as written, and the pattern with its links followed: a guarded file may be a link."""
+        """The pattern as written, and the pattern with its links followed: it may name a link."""
         if pattern not in self._resolved_patterns:
             self._resolved_patterns[pattern] = resolve_pattern(pattern, self.root, self.resolve)
         return tuple(dict.fromkeys((pattern, self._resolved_patterns[pattern])))
@@ -98,7 +99,7 @@ class PolicyContext:
         return {}
 
     def places(self, named: str, path: str) -> tuple[str, ...]:
-        """The resolved path, and the path as the call names it: a guarded path may be a link to another."""
+        """The resolved path, and the path as the call names it: a rule may name a link or its target."""
         as_named = posixpath.normpath(posixpath.join(self._working or self.root, named))
         return tuple(dict.fromkeys((path, as_named)))
 
@@ -110,7 +111,10 @@ class PolicyContext:
         return path is not None and (path == self.root or path.startswith(self.root + "/"))
 
     def protected_name(self, named: str) -> str | None:
-        """The part of a path, as named or resolved, that decides what runs or needs permission later."""
+        """The name in this path, or in the resolved path, that makes the file protected; None if none does.
+
+        A protected file decides what runs or needs permission later.
+        """
         path = self.resolve(named)
         if path is not None and path == self.policy_file:
             return path.rpartition("/")[2]

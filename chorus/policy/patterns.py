@@ -84,7 +84,11 @@ class CommandPattern:
         return all(word is not None and _wildcard_regex(pattern).fullmatch(word) for pattern, word in pairs)
 
     def _matches_reordered(self, arguments: list[str], count: int) -> bool:
-        """True if all flags of the pattern are there, and the other words begin with its other words."""
+        """True if the arguments have the pattern's flags in any order, and its other words in the same order.
+
+        More flags or words are accepted only if the pattern ends in `*`. `count`: the number of arguments,
+        with those that are unknown.
+        """
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_same_flag(one, other) for other in given) for one in wanted):
             return False
@@ -94,7 +98,7 @@ class CommandPattern:
         )
 
     def _matches_loosely(self, arguments: list[str]) -> bool:
-        """True if there are flags similar to the pattern's, and words similar to its words, in its order."""
+        """True if the arguments have similar flags in any order, and similar words in the pattern's order."""
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_similar_flag(one, other) for other in given) for one in wanted):
             return False
@@ -151,7 +155,7 @@ def resolve_pattern(pattern: str, root: str, resolve: Callable[[str], str | None
 
 
 class GuardedPaths:
-    """Many patterns, to check quickly whether a path may match one or contain what one names."""
+    """Checks a path against many patterns at once. A directory above a pattern's files is a match too."""
 
     def __init__(self, patterns: Iterable[str], root: str) -> None:
         wholes = [_whole_pattern(pattern, root, strict=True) for pattern in patterns]

@@ -40,7 +40,7 @@ MAX_COMPARED_FILES = 200
 
 @dataclass(slots=True)
 class Blame:
-    """The action that wrote each line, and the commit it is in. Lines are counted from 0."""
+    """For each line, counted from 0: the action that wrote it, and the commit that `git blame` names."""
 
     actions: dict[int, str] = field(default_factory=dict)
     commits: dict[int, Oid] = field(default_factory=dict)
@@ -135,7 +135,7 @@ class _LineTracer:
         return written
 
     def _trace_revert(self, written: dict[int, int], after: bytes, index: int) -> dict[int, int]:
-        """Follow lines that a revert restored to before the reverted action; return those it wrote itself."""
+        """Follow the lines that a revert restored, from before the reverted action; return the others."""
         for name in self._records[index].record.reverts:
             older = range(index + 1, len(self._records))
             target = next((p for p in older if self._records[p].record.action == name), None)
@@ -170,7 +170,10 @@ def _find_commits(
     wanted: Mapping[int, bytes],
     found: Blame,
 ) -> None:
-    """Find the commit of each line, and the action of lines that the timeline does not know."""
+    """Add to `found` the commit of each wanted line, and its action if `found` does not have it yet.
+
+    `committed` is the result of `parse_blame`. `wanted` has the text of each line.
+    """
     for line, text in wanted.items():
         commit, name = committed.get(line, (Oid(NO_COMMIT), path))
         if commit != NO_COMMIT:

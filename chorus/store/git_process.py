@@ -90,7 +90,7 @@ class Git:
         extra: Mapping[str, str] | None = None,
         limit_seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run one command. After `limit_seconds`, it and all processes it started are killed."""
+        """Run one command, whatever its return code. After `limit_seconds`, kill it and all it started."""
         with self._started(arguments, extra, subprocess.PIPE) as process:
             try:
                 stdout, stderr = process.communicate(stdin, limit_seconds)

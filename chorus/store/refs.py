@@ -113,7 +113,10 @@ class Refs:
                 lock.commit()
 
     def delete(self, name: str, expected: Oid, reason: str) -> None:
-        """Remove `name` and its reflog if it is at `expected`. git does it, as packed refs may change too."""
+        """Remove `name` and its reflog. Raises RefMoved if `name` is not at `expected`.
+
+        git does it, because packed refs may change too.
+        """
         self.update_by_git(name, "-m", one_line(reason), "-d", name, expected)
 
     def update_by_git(self, name: str, *arguments: str) -> None:
@@ -236,7 +239,7 @@ def open_reflog(path: str, *, append: bool = True) -> int:
 
 
 def remove_empty_directories(path: str) -> None:
-    """Remove the empty directories at `path`. Deleted refs left them where a new ref is to be created."""
+    """Remove the empty directories that deleted refs left at `path`. Raises OSError if one holds a file."""
     for directory, _, _ in os.walk(path, topdown=False):
         Path(directory).rmdir()
 

@@ -32,7 +32,7 @@ REBASE_HEAD_NAMES = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The user as committer. `stated` is False if name or email is not configured, so it is Chorus's own."""
+    """The user as committer. If name or email is not configured, Chorus uses its own: `stated` is False."""
 
     name: str
     email: str

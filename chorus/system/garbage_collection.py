@@ -13,7 +13,7 @@ _pauses = 0  # by all threads
 def garbage_collection_paused() -> Iterator[None]:
     """Pause the collection of reference cycles in all threads, until the last of several pauses has ended.
 
-    It takes a third of the time of reading a long history, and stops all threads meanwhile.
+    Collection takes a third of the time of reading a long history, and stops all threads while it runs.
     """
     global _pauses  # noqa: PLW0603  the collector is the process's
     with _lock:

@@ -52,7 +52,7 @@ def sanitize_lines(text: str, *, max_lines: int) -> list[str]:
 
 
 def expand_tabs(line: str) -> str:
-    """Replace tabs with blanks, in the part of the line that is shown."""
+    """Replace tabs with blanks at the start of the line, in more characters than are ever shown."""
     if "\t" not in line:
         return line
     return line[: MAX_LINE_CHARACTERS * 2].expandtabs(TAB_WIDTH) + line[MAX_LINE_CHARACTERS * 2 :]

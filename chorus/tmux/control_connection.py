@@ -125,7 +125,7 @@ class ControlConnection:
             raise self._loss() from None
 
     def _expect_attached(self) -> None:
-        """Wait until this client is attached. An earlier command could run even if attaching fails."""
+        """Wait until this client is attached. A command sent before could run even if attaching fails."""
         block = self._next_block(time.monotonic() + REPLY_TIMEOUT_SECONDS)
         if block is None:
             raise self._loss()

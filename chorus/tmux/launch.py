@@ -171,7 +171,7 @@ def open_side_window(
 ) -> None:
     """Run the command in a new window of the session of `pane`, and show the user the window's number.
 
-    Does nothing if the session already has such a window.
+    Does nothing if the session already has a window that this function opened.
     """
     listed = tmux.run(["list-panes", "-s", "-t", pane, "-F", f"#{{{SIDE_PANE_OPTION}}} #{{window_name}}"])
     if f"1 {WINDOW_NAME}" in listed:
@@ -202,7 +202,7 @@ def open_side_window(
 def open_popup(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str] | None = None
 ) -> None:
-    """Run the command in a popup over the window of `pane`, until it exits. Returns at once."""
+    """Run the command in a popup over the window of `pane`, without waiting for it to exit."""
     variables = [word for name, value in (environment or {}).items() for word in ("-e", f"{name}={value}")]
     popup = ["display-popup", "-E", "-t", pane, "-w", "100%", "-h", "100%", "-d", read_pane(tmux, pane).path]
     words = ["tmux", "-S", os.fspath(tmux.address.socket), *popup, *variables, shlex.join(command)]

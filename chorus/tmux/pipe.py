@@ -95,9 +95,9 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
 
 
 def _reopen(fifo: Path) -> tuple[int, bytes] | None:
-    """Open a fifo that still has a writer. If it has none, remove the fifo and return None.
+    """Open a fifo that still has a writer. Return its descriptor, and the byte read in the check or b"".
 
-    Also returns the byte that was read to find out, if there was one.
+    If the fifo has no writer, remove it and return None.
     """
     if not fifo.exists():
         return None

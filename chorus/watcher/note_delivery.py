@@ -121,7 +121,7 @@ class NoteDelivery:
             self._changed()
 
     def take_for_message(self, session: SessionId) -> str | None:
-        """Take the drafts of a session as text, to be sent along with a message."""
+        """Mark a session's drafts as sent. Return their text, for a message to carry; None without drafts."""
         mine = self._drafts_of(session)
         if not mine:
             return None

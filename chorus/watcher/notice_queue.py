@@ -59,7 +59,7 @@ class NoticeQueue:
         self._save()
 
     def reply(self, event: HookEvent) -> None:
-        """Release this hook with the notices of its session, if there are any."""
+        """Reply to a waiting hook with the notices of its session. Without notices, do nothing."""
         if not self._queued and not self._sent:
             return
         for replied, printed in self._spool.take_printed_answers().items():
@@ -73,7 +73,7 @@ class NoticeQueue:
             self._spool.release(event, self._events.notice_reply(event.value, render_notices(mine)))
 
     def take(self, session: SessionId) -> str | None:
-        """Take the text of this session's notices, to be delivered in another way."""
+        """Remove this session's notices from the queue, and return their text; None without notices."""
         mine = self._take(session)
         if mine:
             self._save()

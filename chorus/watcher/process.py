@@ -58,7 +58,7 @@ Serve = Callable[[asyncio.Event], Awaitable[bool]]
 
 
 def run_until_stopped(home: Home, serve: Serve) -> bool:
-    """Run `serve`, and set the event it gets on a signal. Return True if a new watcher must take over."""
+    """Run `serve` with an event that a signal sets. Return True if a new watcher must take over."""
     _remove_old_files(home)
     open_log(home)
     sys.setswitchinterval(SWITCH_SECONDS)

@@ -58,7 +58,7 @@ class RecorderPool:
 
     @contextmanager
     def borrow(self, work_tree: Path) -> Iterator[Recorder]:
-        """Lend a recorder of this work tree: the idle one, or a new one. No other caller has it meanwhile."""
+        """Lend a recorder of this work tree, the idle one or a new one, to this caller only."""
         with self._lock:
             kept = self._kept.pop(work_tree, None)
         place = _place(work_tree)

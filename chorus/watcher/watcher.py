@@ -382,7 +382,7 @@ class Watcher:
         self._publish_sums(session)
 
     def _publish_sums(self, session: Session) -> None:
-        """Publish a session with the sums of its turns."""
+        """Publish a session with the total tokens, cost and duration of its turns."""
         if not self.server.subscribers:
             return
         described = session.as_json()

@@ -216,7 +216,7 @@ class WatchedTree:
         await self._record_ended(ended, source)
 
     def replay(self, outcomes: Sequence[Outcome]) -> None:
-        """Take outcomes that are history, so that calls that are still open are known. Record nothing."""
+        """Open and close call windows from outcomes that are history. Record nothing."""
         for outcome in outcomes:
             self.windows.feed(outcome)
 
@@ -282,7 +282,7 @@ class WatchedTree:
         return bool(self._held)
 
     async def record_held(self) -> None:
-        """Try again to record the held calls. They stay held while they must wait for other calls."""
+        """Try again to record the held calls: those that have ended, but had to wait for other calls."""
         await self._record_ended([], self._held_source)
 
     async def _record_ended(self, calls: list[EndedCall], source: str) -> None:
@@ -323,9 +323,8 @@ class WatchedTree:
     async def _write(self, where: Collection[str] | None, write: Callable[[Recorder], Written]) -> Written:
         """Call `write` with a recorder, to record changes at these paths (None: anywhere).
 
-        If that may take long, it runs in a thread. The caller holds the pipeline's lock, so nothing else is
-        recorded meanwhile. Requests that use the event loop's own recorder meanwhile see the history as it
-        was before.
+        If that may take long, `write` runs in a thread. Until it ends, nothing else is recorded, because the
+        caller holds the pipeline's lock; requests that use the event loop's own recorder see the old history.
         """
         if where is not None and self._is_quick(where):
             return write(self.recorder)
@@ -339,7 +338,7 @@ class WatchedTree:
         return written
 
     def _is_quick(self, where: Collection[str]) -> bool:
-        """Return whether there are few files at these paths, with little content in all, before and now."""
+        """Return whether there are few files at these paths, and both old and new contents are small."""
         left = [self.root / path for path in where]
         count = size = recorded = 0
         while left and count <= MAX_QUICK_PATHS and max(size, recorded) <= MAX_QUICK_BYTES:
@@ -416,9 +415,9 @@ class WatchedTree:
         return self._changed_paths.take().where if until is None else self._changed_paths.take_ended(until)
 
     async def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
-        """Record all changes so far as outside changes.
+        """Record all changes so far as outside changes, if the client still waits.
 
-        If the client no longer waits, leave the changes: they may be those of the call that starts.
+        Otherwise leave them, because the call that starts may have made some of them.
         """
         taken, waits = self._changed_paths.take(), from_any_thread(is_waiting)
         where = taken.where
@@ -564,7 +563,7 @@ class WatchedTrees:
         return tree.root if tree is not None else None
 
     def record_own_change(self, root: Path, path: Path) -> None:
-        """Record a file that Chorus wrote as an outside change, before an open call can claim it.
+        """Record a file that Chorus wrote: as an outside change, so that no open call can claim it.
 
         The caller holds the pipeline's lock.
         """
@@ -585,7 +584,7 @@ class WatchedTrees:
         return list(self.all.values())
 
     def set_more_to_come(self, more: bool) -> None:
-        """Set whether all trees hold the calls that end now, because more events wait to be read.
+        """Set whether more events wait to be read: calls that end now are then not recorded yet.
 
         The caller holds the pipeline's lock.
         """
@@ -686,6 +685,6 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _wake(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
-    """Set the event from a thread of the file watch, perhaps after the loop has ended."""
+    """Set the event, from a thread of the file watch. Do nothing if the loop is closed."""
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(event.set)

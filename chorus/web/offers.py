@@ -24,7 +24,7 @@ class Offers:
         self._taken: set[str] = set()
 
     def update(self, pending: Mapping[str, list[PromptJson]]) -> None:
-        """Take the pending prompts of each repository. A prompt that has not changed keeps its offer."""
+        """Make offers for exactly these pending prompts. A prompt that has not changed keeps its offer."""
         before, self._offers = self._offers, {}
         for repository, prompts in pending.items():
             for prompt in prompts:

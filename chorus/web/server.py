@@ -106,7 +106,7 @@ class PageServer:
         self._announce(f"refused a request from {address}: {reason}")
 
     def _checked(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-        """Let in only browsers that used a link, and turn errors into responses of the page."""
+        """Wrap a handler: refuse browsers that used no link, and turn errors into responses of the page."""
 
         async def endpoint(request: Request) -> Response:
             number = self._links.find(self._cookie_of(request), request.headers.get(KEY_HEADER, ""))

@@ -2,7 +2,7 @@
 
 Two things show a rewind. The client keeps a copy of each file as it was before the first edit of a turn,
 named by the file's path. And the client's session file says that it is waiting for an open dialog, until just
-after the files are written. Some clients write no status there: their rewinds cannot be recognised.
+after the files are written. Some clients write no status into that file: their rewinds cannot be recognised.
 """
 
 import hashlib

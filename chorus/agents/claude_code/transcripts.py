@@ -110,9 +110,9 @@ def _open_without_waiting(path: str, flags: int) -> int:
 
 
 def began_after(path: Path, moment: float) -> bool:
-    """Return whether the first timestamp in the transcript is not before this moment.
+    """Return whether the first timestamp in the transcript is at or after this moment.
 
-    True if there is no transcript yet, or nothing in it.
+    True if the transcript is missing or empty.
     """
     try:
         with open(path, "rb", opener=_open_without_waiting) as file:

@@ -51,7 +51,7 @@ def _read_tree_log(root: Path, log_filter: LogFilter) -> list[LogEntryJson]:
 
 
 def add_paths(entries: list[LogEntryJson]) -> None:
-    """Add the paths to entries that have too many for the watcher to send. All timelines share one store."""
+    """Add the paths to entries that have too many for the watcher to send, of any work tree."""
     paths = read_git_paths(Git(Path.cwd()))
     json_views.add_paths(Git(Path(paths.work_tree)), f"{paths.git_dir}/chorus", entries)
 
@@ -91,7 +91,7 @@ def _read_tree_lanes(root: Path) -> list[LaneJson]:
 
 
 def _list_trees(*, here: bool) -> tuple[dict[str, Path], str]:
-    """Return the work trees to read, by name, and the name of the current one."""
+    """Return the work trees to read, by name, and the current one's name. `here`: only the current one."""
     root, home = find_work_tree(Path.cwd())
     current = label_work_tree(root, home)
     others = {} if here else list_work_trees(home)

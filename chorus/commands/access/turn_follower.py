@@ -112,7 +112,7 @@ class TurnFollower:
         return None
 
     def _take_turn(self, turn: TurnJson) -> TurnJson | None:
-        """Take a turn that has changed. Return it if it has answered the message and is over."""
+        """Update from a turn that has changed. Return the turn if it has answered the message and is over."""
         # The turn's result, which has the reason, comes after the hooks have reported the turn's end.
         if self._message in turn["messages"]:
             self._session, self._read_at = turn["session"], self._read_at or datetime.now(UTC).isoformat()
@@ -148,7 +148,7 @@ class TurnFollower:
         print_err(f"chorus: waiting for an answer to {name}, {prompt['title']}: {how}")
 
     def _show_early(self, turn: str) -> None:
-        """Show the turn's text and calls from before it was known that the turn reads the message."""
+        """Once the session is known, show the text and calls kept for this turn, and forget all kept ones."""
         if self._live is not None and self._session is not None:
             for event in self._early:
                 if event["session"] == self._session and event["turn"] == turn:

@@ -140,7 +140,7 @@ def _cases(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str
 
 
 def _values(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str:
-    """Render the cases for options that take a value: after such an option, only its values are offered."""
+    """Render the branches of the shell's `case` that offer, after an option, only the option's values."""
     lines = []
     for page in _all(pages):
         for option in (option for option in page.options if option.value is not None):

@@ -147,7 +147,7 @@ class _Argument:
         return [] if self.nargs == "*" and self.default is None else self.default
 
     def read(self, words: Iterator[str], present: object) -> object:
-        """Take the option's value from the words that follow it. `present` is the option's value so far."""
+        """Return the option's new value, read from `words` if it takes one. `present`: the value so far."""
         if self.action in SWITCHES:
             return SWITCHES[self.action]
         word = next(words)

@@ -80,7 +80,7 @@ class ModelServer:
         return THE_END
 
     def spend(self, request: Request, step: Refuse | StreamError | Cut) -> bool:
-        """Count a failure for this session. Return False once it has happened as often as the step says."""
+        """Count a use of this step in the session. True for the first `step.times` uses: these must fail."""
         key = (request.session, id(step))
         with self._lock:
             self._spent[key] += 1

@@ -1,6 +1,6 @@
 """The conversation of the stand-in: the story's replies, their tool calls, and the hooks around them.
 
-Runs in a thread of its own and changes the screen's state by single assignments; `changed` asks for a redraw.
+Runs in a thread of its own. Changes the screen's state by single assignments, then asks for a redraw.
 """
 
 import queue
@@ -131,7 +131,7 @@ class Conversation:
         return result
 
     def _ask(self, tool_input: Mapping[str, Any]) -> Decision:
-        """Show the permission dialog and run the hooks meanwhile. The first answer counts."""
+        """Show the permission dialog and run the hooks at the same time. Return the first answer."""
         answers: queue.SimpleQueue[int | Json] = queue.SimpleQueue()
         command, program = str(tool_input["command"]), program_of(tool_input)
         description = str(tool_input.get("description", "Run shell command"))

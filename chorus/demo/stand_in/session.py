@@ -101,12 +101,12 @@ class Transcript:
         self._branch = subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
     def add_user(self, content: object, **fields: object) -> str:
-        """Add a message of the user, or the results of tool calls."""
+        """Add a message of the user, or the results of tool calls. Return the new line's id."""
         message = {"role": "user", "content": content}
         return self._add({"promptId": self._session.prompt_id, "type": "user", "message": message, **fields})
 
     def add_assistant(self, message_id: str, block: Json, stop_reason: str) -> str:
-        """Add one block of a message of the model."""
+        """Add one block of a message of the model. Return the new line's id."""
         message = {
             "id": message_id,
             "type": "message",

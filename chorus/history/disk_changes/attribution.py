@@ -93,7 +93,7 @@ class Attribution:
         return {edit.path for step in self._window_steps() for edit in step.edits}
 
     def unfinished_paths(self, changed: Iterable[Edit]) -> set[RepoPath]:
-        """The paths whose last part belongs to no step: its owner is not known yet."""
+        """Of the changed paths, those whose last change is in no step: who made it is not known yet."""
         reached = {edit.path: edit.after for step in self.steps for edit in step.edits}
         return {edit.path for edit in changed if reached.get(edit.path, edit.before) != edit.after}
 
@@ -228,7 +228,10 @@ class Attributor:
         return found
 
     def _likely(self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]) -> tuple[int, ...]:
-        """Leave out calls whose complete report does not list this path; if none would be left, keep all."""
+        """Of the calls with the indexes `own`, those that may have changed this path.
+
+        Leave out a call whose complete report does not list the path. If none would be left, return all.
+        """
         locate_all = self._workspace.locate_all
 
         def denies(call: EndedCall) -> bool:
@@ -298,7 +301,10 @@ class Attributor:
         )
 
     def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
-        """The parts of a file that is as recorded: its changes were undone, or recorded before the report."""
+        """The parts of a file that does not differ from the timeline, although actions report changes to it.
+
+        These changes were undone, or they were recorded before they were reported.
+        """
         changing = [index for index, report in enumerate(shared.reports) if reports_change(report)]
         content = self._workspace.read(shared.after) if changing else None
         if content is None:

@@ -104,7 +104,10 @@ class HeadTracker:
         return HeadMove(self.head, reason, writing, switched)
 
     def _guess_step(self, before: Head) -> ReflogStep:
-        """Without a reflog: treat a child of the last commit as a commit, anything else as a checkout."""
+        """The step to assume without a reflog: a commit if the new HEAD is a child of the old one.
+
+        Otherwise, a step that may have written files.
+        """
         after = self.head
         if after.ref == before.ref and after.oid and before.oid in self._parents(after.oid):
             return ReflogStep(before.oid, after.oid, "commit")

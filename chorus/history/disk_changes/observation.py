@@ -14,7 +14,10 @@ from chorus.store.worktree.scan import ObservedChange, SkippedPath
 
 @dataclass(frozen=True, slots=True)
 class DiskChanges:
-    """What differs from the timeline. `recorded` are changes by git, which the observer recorded already."""
+    """What differs from the timeline. `omitted`: paths that the scan left out.
+
+    `recorded`: the records of changes that git itself made; the observer has already written them.
+    """
 
     edits: tuple[Edit, ...]
     omitted: tuple[SkippedPath, ...]
@@ -29,7 +32,10 @@ class Observer:
         self._workspace = journal.workspace
 
     def observe(self, paths: Sequence[RepoPath] | None, exclude: Collection[RepoPath] = ()) -> DiskChanges:
-        """Look at these paths (None: everywhere), except the excluded ones."""
+        """Find what changed at these paths (None: everywhere), except the excluded ones.
+
+        Changes that git itself made are recorded at once, wherever they are.
+        """
         tree = self._journal.timeline.tree
         assert tree is not None
         if paths is not None:
@@ -51,7 +57,7 @@ class Observer:
     def _record_move(
         self, move: HeadMove, moved: set[RepoPath] | None, changes: list[ObservedChange]
     ) -> tuple[list[ObservedChange], list[TimelineCommit]]:
-        """Record the changes that the move explains; return the others."""
+        """Record the changes that the move explains. Return the other changes, and the new records."""
         explains = self._journal.head_tracker.explains
         made = [
             change

@@ -37,7 +37,7 @@ Changes: TypeAlias = Mapping[RepoPath, TreeEntry | None]
 class Lane:
     """A lane. `base`: the commit it started from; None if the branch was unborn.
 
-    `branch`: the user's branch that was checked out then, or a name for a detached HEAD.
+    `branch`: the user's branch that was checked out when the lane started, or a name for a detached HEAD.
     """
 
     name: LaneName
@@ -179,7 +179,10 @@ class Lanes:
         return tuple(described)
 
     def _origin(self, lane: Lane, path: RepoPath) -> str:
-        """The last change of a file that is not this lane's own: an action, `outside:COMMIT` or `start`."""
+        """Who last changed a file, not counting this lane's own actions.
+
+        Return the id of an action or `outside:COMMIT`; `start` if nobody has since the timeline began.
+        """
         for recorded in self._timeline.touching(path):
             record = recorded.record
             if record.kind is RecordKind.OUTSIDE:

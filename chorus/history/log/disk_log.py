@@ -150,10 +150,10 @@ def newest_entries(
     reverted: Set[str],
     find_action: FindAction,
 ) -> Iterator[LogEntry]:
-    """Merge records and calls, both newest first, into entries in the order of `MemoryLog`, reversed.
+    """Merge records and calls, both newest first, into entries, newest first.
 
     `reverted` grows while the records are read. A revert is newer than the record it reverts, so it has been
-    read before that record.
+    read before that record. The order is that of `MemoryLog`, reversed.
     """
     unnumbered: list[LogEntry] = []
     call = next(calls, None)

@@ -70,7 +70,7 @@ def _find_turns(entries: Sequence[LogEntry], names: Iterable[str]) -> set[TurnId
 
 
 def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
-    """The entries before the action with that number. For outside changes, the order of the log decides."""
+    """The entries older than action `before`. Outside changes have no number: the log's order decides."""
     unnumbered: list[LogEntry] = []
     entries = iter(newest)
     for entry in entries:

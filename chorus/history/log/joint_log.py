@@ -34,7 +34,10 @@ def merge_entries(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> 
 
 
 def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[Sequence[R]]:
-    """Return each work tree's answer. Raises NoSuchAction only if no work tree has the action."""
+    """Call `read` for each work tree and return the answers, without those of trees that lack the action.
+
+    Raises NoSuchAction if all of them lack it.
+    """
     found: list[Sequence[R]] = []
     missing: NoSuchAction | None = None
     for tree in trees.values():
@@ -48,7 +51,11 @@ def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[
 
 
 def find_action(name: str, trees: Mapping[str, T], here: str, look: Callable[[T, str], R]) -> R:
-    """Look for an action in the work trees. `look` raises NoSuchAction if a tree does not have it."""
+    """Return what `look` finds: for `TREE:NAME` in that work tree, else in `here`, else in the others.
+
+    `look` raises NoSuchAction if a tree does not have the action. So does this function, if no tree has
+    it, or if several of the others do.
+    """
     tree, colon, rest = name.partition(":")
     if colon and tree in trees:
         return look(trees[tree], rest)

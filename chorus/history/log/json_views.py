@@ -62,7 +62,10 @@ def _edit_json(edit: Edit) -> "EditJson":
 
 
 class LaneCounts(NamedTuple):
-    """The numbers of actions and the context of each lane, counted from the log's entries, by lane name."""
+    """For each lane name: the number of its actions, of those still open, and the lines of others on it.
+
+    Each text in `contexts` is `BY LINES PATH`, from a context commit. All are collected from log entries.
+    """
 
     actions: Mapping[str, int]
     open_actions: Mapping[str, int]

@@ -81,7 +81,10 @@ class LogFollower:
         return LogUpdate(records, marks, touched)
 
     def _find_moved_off(self, marks: Sequence[Mark]) -> Set[str]:
-        """If a branch has moved, check again which landed actions are on one; return those that changed."""
+        """If a branch has moved, check again which landed actions are on a branch.
+
+        Return those that are no longer on one, and those that are on one again.
+        """
         if not self._marks.landings:
             return frozenset()
         stamp = read_branch_stamp(str(self._repository.common_dir), str(self._repository.git_dir))

@@ -71,11 +71,11 @@ class UndoneActions:
         by_git: bool = False,
         revert: Sequence[str] | None = None,
     ) -> list[tuple[str, str, int, int]]:
-        """Return what these edits undo or restore: action, path, lines gone, lines changed.
+        """Return what these edits undo or restore, as (action, path, lines gone, lines changed).
 
-        The edits are outside edits or, if `revert` is given, those of a revert of the actions in it. Such a
-        revert undoes no other action, but may restore lines that were gone. With `by_git`, git made the
-        edits; edits by anything else never undo a landed action.
+        The edits are outside edits or, if `revert` names actions, the edits of a revert of these actions. A
+        revert undoes no other action, but may restore lines that were gone. Landed actions are left out,
+        unless git made the edits (`by_git`).
         """
         if is_switch(reason):
             return []
@@ -135,7 +135,7 @@ class UndoneActions:
             lines.redo(redone, version)
 
     def _redone(self, reverts: Sequence[str]) -> str | None:
-        """If `reverts` names one revert, and that reverted one action, return the action: it is redone."""
+        """The action that is redone if `reverts` names a single revert of a single action; else None."""
         if len(reverts) != 1:
             return None
         first = self._timeline.find_action(reverts[0])

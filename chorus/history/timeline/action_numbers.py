@@ -42,7 +42,10 @@ class ActionNumbers:
             return self._newest_recorded()
 
     def _newest_recorded(self) -> int:
-        """The highest number on any timeline, if the shared file does not exist yet."""
+        """The highest number on any timeline, read from the records because the shared file is missing.
+
+        0 if no timeline has one, or if the caller's timeline is the only one.
+        """
         refs = self._git.text("for-each-ref", "--format=%(refname)", REF_PREFIX.rstrip("/")).split()
         if len(refs) < 2:
             return 0  # there is no timeline but the caller's, and the caller knows its own numbers

@@ -58,7 +58,10 @@ class FileLines:
         return lambda: self._follower.positions(path, self.versions(path), content, step)
 
     def at_edit(self, edit: Edit, recorded: TimelineCommit | None = None) -> Positions:
-        """The positions just after an edit. `recorded` is its record; None if that is still to be written."""
+        """The positions of the file's lines just after an edit.
+
+        `recorded` is the record that holds the edit; None if it is still to be written.
+        """
         return partial(self._at_edit, edit, recorded)
 
     def versions(self, path: RepoPath, before: TimelineCommit | None = None) -> Versions:

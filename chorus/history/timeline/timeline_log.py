@@ -157,7 +157,10 @@ class LogScanner:
         return self._parsed[position]
 
     def _apply_reverts_above(self, position: int) -> None:
-        """Add the actions that newer records revert. A revert that was itself reverted does not count."""
+        """Add to `reverted` the actions that records newer than the one at `position` revert.
+
+        A revert that was itself reverted does not count.
+        """
         while (
             self._reverting_done < len(self._reverting) and self._reverting[self._reverting_done] < position
         ):

@@ -231,7 +231,7 @@ class OptionJson(TypedDict):
 
 
 class PromptJson(TypedDict):
-    """A pending prompt. `prompts --screen` gives the same without `body`, `input` and `words`."""
+    """A pending prompt. `prompts --screen` prints it without `body`, `input` and `words`."""
 
     id: str
     session: str | None
@@ -282,7 +282,7 @@ InboxState = Literal["watched", "stopped", "unresponsive"]
 
 
 class InboxRepositoryJson(TypedDict):
-    """One repository of the inbox. Fields that its watcher did not answer are empty; `problem` says why."""
+    """One repository of the inbox. What its watcher did not send is empty, and `problem` says why."""
 
     name: str  # short, and unique among those listed
     path: str  # its main work tree
@@ -312,7 +312,7 @@ class HunkJson(TypedDict):
 
 
 class RevertWarningJson(TypedDict):
-    """A guess: a later action whose lines use names that a revert would remove from their file."""
+    """A revert would remove `names` from the file, and a later action seems to use them there."""
 
     path: str
     names: list[str]

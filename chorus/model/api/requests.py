@@ -1,8 +1,8 @@
 """The requests that the watcher takes, and the arguments of each request.
 
 The arguments are typed dictionaries, which need only the standard library, so that a short command starts
-fast. The answers are the records of `json_api`. The watcher checks the arguments of each request against
-these records; mypy checks the callers (`wire.client.Connection.ask`).
+fast. The watcher checks the arguments of each request it receives. mypy checks them in the callers
+(`wire.client.Connection.ask`). The answers are the records of `json_api`.
 """
 
 from typing import Literal, NotRequired, TypedDict

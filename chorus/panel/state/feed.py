@@ -88,7 +88,7 @@ class Feed:
             self._connection = None
 
     def _is_ours(self, message: Message) -> bool:
-        """Return True if the panel shows the message: all, or those of this work tree and of no work tree."""
+        """Return True if the panel shows the message. A panel of one work tree shows no other tree's."""
         return not self._here or message.get("work_tree") in (None, self._work_tree)
 
     def _wait_for_watcher(self) -> None:
@@ -141,7 +141,7 @@ class FeedReader:
 
 
 def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again: bool) -> Iterator[Message]:
-    """Yield the current state. It subscribes first, so that changes made meanwhile follow as events."""
+    """Subscribe, then yield the current state. Changes made while it is read follow as events."""
     connection.ask("subscribe")
     hello = _ask(connection, "hello", dict)
     yield {
@@ -161,7 +161,7 @@ def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again
 
 
 def _read_log(connection: Connection, *, cwd: str, here: bool) -> Iterator[Message]:
-    """Yield the log, newest page first. After each page, yield the events that arrived meanwhile."""
+    """Yield the log, newest page first. After each page, yield the events that arrived while it was read."""
     before: dict[str, int] = {}
     read, limit = 0, PAGE_ENTRIES
     while True:

@@ -90,7 +90,7 @@ class PanelModel:
         self._reverts: dict[float, None] = {}  # entries that revert or redo others
 
     def feed(self, message: Message) -> ModelChange:
-        """Take one message and return what it changed. A message of an unknown kind changes nothing."""
+        """Apply one message and return what it changed. A message of an unknown kind changes nothing."""
         takers: dict[object, Callable[[Message], ModelChange]] = {
             "action": lambda m: self._take_entries([m.get("entry")]),
             "log": self._take_log,
@@ -190,7 +190,7 @@ class PanelModel:
         return replace(entry, elsewhere=True) if elsewhere else entry
 
     def _take_log(self, message: Message) -> ModelChange:
-        """Take one page of the log. After the last page, remove the entries that were on no page."""
+        """Add the entries on a page of the log. After the last page, remove those that were on no page."""
         change = self._take_entries(list_in(message, "entries"))
         if message.get("complete"):
             for n in self._unconfirmed:

@@ -82,7 +82,7 @@ class LinePane(ScrollView, can_focus=True):
 
     @property
     def text_width(self) -> int:
-        """The columns without those of the scroll bar, which are always reserved."""
+        """The columns for text. Room for a scroll bar is always left, even if none is shown."""
         return max((self.size.width or self.app.size.width) - self.styles.scrollbar_size_vertical, 1)
 
     def line_count(self) -> int:

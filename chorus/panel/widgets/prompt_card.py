@@ -228,7 +228,7 @@ class PromptCard(Widget, can_focus=True):
             self._read = max(self._read, self._offset + self._shown_lines())
 
     def _shown_lines(self) -> int:
-        """Return how many lines of the body are shown, without a last row that counts the lines below."""
+        """Return how many lines of the body are shown, not counting the row that says how many are below."""
         room, left = self._body_height(), len(self._lines.body) - self._offset
         return left if left <= room else max(room - 1, 0)
 
@@ -369,7 +369,7 @@ def _command_first(rows: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _sign_column(prompt: PendingPrompt, rows: list[str]) -> int | None:
-    """Return the column of the signs in a diff; None: there is none, and a sign is text, such as a bullet."""
+    """Return the column of `+` and `-` in a diff; None if the rows are no diff: `-` may be a bullet then."""
     if prompt.kind == "create" or prompt.tool not in EDIT_TOOLS:
         return None
     numbered = [match.end() for row in rows if (match := _NUMBERED_LINE.match(row))]

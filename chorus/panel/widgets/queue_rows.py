@@ -243,7 +243,7 @@ def render_action(entry: LogEntry, columns: Columns, width: int, notes: Sequence
 
 
 def render_symbol(entry: LogEntry) -> tuple[str, str]:
-    """Return the symbol of the status, and its style: a struck-through symbol would be hard to read."""
+    """Return the symbol of the status, and its style: never struck through, which would be hard to read."""
     style = STATUS_STYLES.get(entry.shown_status, "muted").replace("reverted", "muted")
     return STATUS_SYMBOLS.get(entry.shown_status, "?"), style
 

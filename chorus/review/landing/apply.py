@@ -33,7 +33,10 @@ class LandConflict(ChorusError):
 
 @dataclass(slots=True)
 class LandingResult:
-    """What landed. Each of `groups` has one of `commits`; None if the branch already had its changes."""
+    """What landed. `commits` has one item for each of `groups`: the commit that was made.
+
+    None if the branch already had the changes of the group, or for a dry run.
+    """
 
     groups: list[CommitGroup] = field(default_factory=list)
     commits: list[Oid | None] = field(default_factory=list)
@@ -135,9 +138,9 @@ def _make_commits(
     tree: Oid | None,
     target: tuple[UserBranch, PendingLanding] | None = None,
 ) -> LandingResult:
-    """Make each commit on top of the previous one as it really is: a hook may have changed it.
+    """Make the commits, each on the tree that the previous commit really has: a hook may have changed it.
 
-    Without `target`, only compute the result.
+    Without `target`, make none and only compute the result.
     """
     result = LandingResult(left=fit.left)
     positions_of = positions_from(workspace, plan.versions)

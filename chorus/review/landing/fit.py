@@ -113,7 +113,10 @@ class _Fitter:
         return fit
 
     def find_staged_obstacles(self, fit: Fit, conflict: StagedConflict) -> list[tuple[int, Obstacle]]:
-        """The obstacles of actions that change lines for which the user staged other content, by number."""
+        """Find the actions that conflict with what the user staged.
+
+        Return (action number, obstacle) pairs.
+        """
         landing = {number for commit in fit.commits for number in commit.group.numbers}
         touching = [
             change
@@ -135,9 +138,9 @@ class _Fitter:
         ]
 
     def _find_staged_lines(self, conflict: StagedConflict, touching: Sequence[PathChange]) -> dict[int, int]:
-        """The first conflicting line in the index that each action changed, counted from 1.
+        """By action number: the first line of the staged file that the action conflicts with.
 
-        Empty if the conflict is not in lines.
+        Lines are counted from 1. Empty if the conflict is not in lines.
         """
         sides = (conflict.before, conflict.staged, conflict.after)
         if any(entry is None or entry.mode not in PLAIN_MODES for entry in sides):
@@ -210,9 +213,10 @@ class _Fitter:
         landing: Collection[str],
         useless: Collection[tuple[Oid, str | None]],
     ) -> tuple[list[tuple[Oid, LogEntry]], Oid | None]:
-        """Find the lane's context commits that make actions fit.
+        """Find the lane's context commits that must land too, so that more actions fit.
 
-        Return them, each with the action that needs it, and the tree that results from them.
+        Return (context commit, action that needs it) pairs, and the tree with these commits. Each pair in
+        `useless` is a context commit and the id of an action that does not fit even with it.
         """
         found: list[tuple[Oid, LogEntry]] = []
         tried: set[Oid] = set()
@@ -237,12 +241,12 @@ class _Fitter:
     def _fit_actions(
         self, tree: Oid | None, actions: Sequence[_ActionChanges], landing: Collection[str]
     ) -> tuple[list[_ActionChanges], list[LeftAction], Oid | None, list[PathChange]]:
-        """Find the actions that fit on this tree, in order, and what prevents the others.
+        """Find the actions that fit on this tree, and those that do not, with what prevents them.
 
-        Return both, the resulting tree, and the changes that lead to that tree. Changes of a file that do not
-        fit one after the other may fit if they are joined, because a later action undid the conflicting part.
-        They are joined only if needed: if the branch already has a line that one change added and a later one
-        removed, the joined change would not remove the line.
+        Return these two lists, the resulting tree, and the changes that lead to that tree. Changes of a
+        file that do not fit one after the other may fit if they are joined, because a later action undid the
+        conflicting part. They are joined only if needed: if the branch already has a line that one change
+        added and a later one removed, the joined change would not remove the line.
         """
         changes = self._todo(actions)
         entries = self._merge(tree, changes)
@@ -295,10 +299,10 @@ class _Fitter:
         )
 
     def _find_versions_in(self, ours: TreeEntry, first: PathChange) -> Iterator[TreeEntry | None]:
-        """Yield the versions of a file after `first` if all lines that were added up to them are in `ours`.
+        """Yield each version of a file later than `first`, if all lines added until then are in `ours`.
 
-        Added and removed lines are counted by text, starting with `first`: one merge for each version would
-        take minutes on a long lane.
+        These are the lines that `first` or a later change added and that were not removed again. They are
+        compared by text: one merge for each version would take minutes on a long lane.
         """
         present = set(split_lines(self._text(ours)))
         missing: Counter[bytes] = Counter()

@@ -79,10 +79,10 @@ def commit_changes(workspace: Workspace, number: int, commit: Oid) -> list[PathC
 def restore_sparse_paths(
     workspace: Workspace, base: Oid | None, changes: Sequence[PathChange]
 ) -> list[PathChange]:
-    """Correct the changes at paths that a sparse checkout leaves out: "no file" there means the base's file.
+    """At paths that a sparse checkout leaves out, replace "no file" by the file of the lane's base.
 
-    Such a file is in the lane's base but not on disk. Creating it on disk therefore changes the base's
-    version, and deleting it from disk restores that version.
+    Such a file is in the base but not on disk. To create it on disk is really to change the base's version,
+    and to delete it from disk is to restore that version.
     """
     ends = [change.path for change in changes if change.before is None or change.after is None]
     left_out = find_excluded_by_sparse(workspace.repository, ends)
@@ -112,11 +112,11 @@ def join_changes(changes: Iterable[PathChange], paths: Collection[RepoPath]) -> 
 
 
 def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathChange]) -> set[PathChange]:
-    """Find the changes that the tree already has: its file is as one of the path's changes left it.
+    """Find the changes that the tree already has.
 
-    That change counts, and so do the changes before it as long as each starts where the one before ended. A
-    gap means that an action in between does not land, such as the revert of an action that was redone: it may
-    have removed an earlier change.
+    If a change left its file exactly as it is in the tree, the tree has this change. It also has the changes
+    before, as long as each starts where the one before ended. A gap means that an action in between does not
+    land, such as the revert of an action that was redone: that action may have removed an earlier change.
     """
     by_path: dict[RepoPath, list[PathChange]] = {}
     for change in changes:

@@ -85,7 +85,10 @@ NO_MESSAGES = CommitMessages()
 def resolve_messages(
     entries: Sequence[LogEntry], groups: Sequence[CommitGroup], by: GroupBy, messages: CommitMessages
 ) -> CommitMessages:
-    """The same messages, with the names in `named` replaced by the keys of the groups they mean."""
+    """Return the messages with each turn or action in `named` replaced by the key of its group.
+
+    Raises NothingToLand if none of the groups has that key.
+    """
     named: list[tuple[str, str]] = []
     keys = {str(group.key) for group in groups}
     for name, message in messages.named:

@@ -44,7 +44,7 @@ MAX_QUOTED = 40
 class Obstacle:
     """What prevents an action from landing, at one place. `line` is counted from 1.
 
-    `by`: the number of the action that it builds on.
+    `by`: the number of another action, one that does not land and whose lines this action builds on.
     """
 
     path: RepoPath
@@ -80,7 +80,10 @@ class _LaneVersion:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A file, or some of its lines on disk, counted from 1. `own`: how to describe it if it is the user's."""
+    """A file, or some of its lines on disk, counted from 1.
+
+    `own`: the words for it in a message if it is an uncommitted change of the user.
+    """
 
     path: RepoPath
     own: str

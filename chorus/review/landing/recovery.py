@@ -27,8 +27,8 @@ class LandingProgress:
     """How far a landing has come.
 
     `groups`: the actions of each commit. `made`: the commits so far; None if the branch already had the
-    changes of a group. `recognised`: the trailer values by which each commit is recognised, besides its
-    actions. `restacked`: the branch's tip after a fixup; `made` then has only the amended commit.
+    changes of a group. `recognised`: the values of each commit's trailers, by which it is recognised.
+    `restacked`: the branch's tip after a fixup; `made` then has only the amended commit.
     """
 
     ref: str
@@ -53,7 +53,7 @@ class PendingLanding:
         self._progress: LandingProgress | None = None
 
     def locked(self) -> AbstractContextManager[bool]:
-        """Hold the lock; False if another process is landing."""
+        """Take the lock. The value is False if another process is landing and has it."""
         return try_lock(self._lock)
 
     def begin(self, progress: LandingProgress) -> None:
@@ -65,7 +65,7 @@ class PendingLanding:
             self.begin(replace(self._progress, made=(*self._progress.made, commit)))
 
     def read(self) -> LandingProgress | None:
-        """Read the progress. A damaged file is ignored: it was truncated before the first commit."""
+        """The progress; None if there is none. A truncated file counts as none: no commit was made yet."""
         try:
             values = self._file.read()
             if values is None:

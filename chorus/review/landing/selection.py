@@ -42,7 +42,7 @@ class LandingRequest:
 def select_entries(
     entries: Sequence[LogEntry], lane: Lane, request: LandingRequest, landed: Collection[str]
 ) -> tuple[list[LogEntry], list[int]]:
-    """The actions to land, oldest first, and the requested ones that the branch already has."""
+    """The actions to land, oldest first, and the numbers of named actions that the branch already has."""
     if request.actions and (request.turns or request.kept):
         raise UsageError("actions cannot be combined with --turn or --kept", hint="Leave one out.")
     own = [e for e in entries if e.lane == lane.name and e.timeline and e.within is None and e.n is not None]
@@ -125,7 +125,7 @@ def _find_on_lane(entries: Sequence[LogEntry], own: Sequence[LogEntry], lane: La
 def _partial_reverts(
     own: Sequence[LogEntry], chosen: Sequence[LogEntry], landed: Collection[str]
 ) -> list[LogEntry]:
-    """The reverts of some hunks of the chosen actions: what they removed must not land."""
+    """The reverts that undid only some hunks of the chosen actions. Those hunks must not land."""
     names = {entry.id for entry in chosen}
     return [
         entry

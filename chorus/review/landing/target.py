@@ -1,4 +1,4 @@
-"""Find what a landing names: the lane, the branch to land on, a commit of it."""
+"""Find what the user names for a landing: the lane, the branch to land on, the commit of a fixup."""
 
 from chorus.errors import NotFound, UsageError
 from chorus.history.lanes.lanes import Lane

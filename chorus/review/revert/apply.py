@@ -69,9 +69,9 @@ def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOO
 
 
 def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
-    """Write files again if a program that had read them before the revert has overwritten it.
+    """Write the revert again where a program overwrote it with what the program had read before.
 
-    Other changes that were written meanwhile stay. Return the paths of these files.
+    Other changes made to these files since the revert stay. Return the paths of the files written again.
     """
     lost: list[FileWrite] = []
     for write in plan.writes:

@@ -32,7 +32,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class ContentConflict:
-    """Why a change cannot be reverted; follows the path in a message."""
+    """Why a change cannot be reverted. `reason` goes after the path, as in `app.py no longer exists`."""
 
     reason: str
 

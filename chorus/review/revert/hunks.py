@@ -105,6 +105,9 @@ def split_patch(
 
 
 def _range(start: int, count: int) -> tuple[int, int]:
-    """Convert a range of a hunk header: git counts from 1, and names the line before an empty range."""
+    """Convert a range of a hunk header to start and end, counted from 0.
+
+    git counts from 1, and for an empty range gives the line before it.
+    """
     first = start - 1 if count else start
     return first, first + count

@@ -93,7 +93,10 @@ class RevertScope:
 
 @dataclass(frozen=True, slots=True)
 class ActionRevert:
-    """Reverting one action after all newer ones: (path, content now, new content) of each file."""
+    """The revert of one action, made after the reverts of the newer ones in the plan.
+
+    `edits`: (path, content before this revert, content after it) of each file.
+    """
 
     action: TimelineCommit
     edits: tuple[tuple[RepoPath, Content | None, Content | None], ...]
@@ -219,9 +222,8 @@ def _follow(
 ) -> list[BlockingChange]:
     """Find what blocks the revert of these blocking actions, what blocks the revert of that, and so on.
 
-    Only an action newer than all chosen ones is followed. It would be reverted first, so the disk shows what
-    blocks it. For any other action, only a new plan shows that. Without this function, a chain of dependents
-    would need a new plan for each of them.
+    Stop at an action that is not newer than all chosen ones. A newer one would be reverted first, so a
+    comparison with the disk shows what blocks it. This saves a new plan for each action of a chain.
     """
     timeline = recorder.timeline
     targets = list(chosen)

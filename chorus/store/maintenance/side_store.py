@@ -126,7 +126,10 @@ def pack_if_due(git: Git, store: ObjectStore, limit: int = LOOSE_LIMIT) -> int:
 
 
 def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> int:
-    """Pack loose objects that are old enough. Returns their number; 0 if another process is packing."""
+    """Pack the loose objects older than `young_seconds`. Returns their number.
+
+    Does nothing and returns 0 if another process is packing.
+    """
     with lock_store(store.directory) as mine:
         if not mine:
             return 0
@@ -141,7 +144,10 @@ def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> 
 
 
 def _pack_oldest(git: Git, store: ObjectStore, oldest: float) -> int:
-    """Pack the oldest loose objects, if they were written before the time `oldest`. Returns their number."""
+    """Pack loose objects written before the time `oldest`, the oldest ones first. Returns their number.
+
+    One call packs at most MAX_PACKED_AT_ONCE objects.
+    """
     old = (found for found in find_loose(store.directory) if found.modified_seconds < oldest)
     loose = heapq.nsmallest(MAX_PACKED_AT_ONCE, old, key=lambda found: found.modified_seconds)
     # Newest first: the order in which history is read.
@@ -157,7 +163,7 @@ def _pack_oldest(git: Git, store: ObjectStore, oldest: float) -> int:
 
 
 def join_packs(git: Git, store: ObjectStore) -> None:
-    """Join the smallest packs into one if a larger pack has less than GROWTH times their objects."""
+    """Join small packs, until each pack has at least GROWTH times the objects of all smaller ones."""
     sizes = sorted((count_packed(index), index) for index in list_packs(store.directory))
     joined = plan_joining([size for size, _ in sizes])
     small = [index for _, index in sizes[:joined]]

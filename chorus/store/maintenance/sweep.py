@@ -65,7 +65,7 @@ def sweep(
 
 
 def drop_loose(path: str, oldest: float) -> None:
-    """Remove a loose object, unless a process has just written it again and so relies on it."""
+    """Remove a loose object. It stays if a process has written it again since the time `oldest`."""
     aside = f"{path}.swept"
     os.rename(path, aside)  # noqa: PTH104  os is faster than pathlib here
     if os.stat(aside).st_mtime < oldest:  # noqa: PTH116  os is faster than pathlib here
@@ -115,7 +115,7 @@ def needed_by_anyone(git: Git, stored: set[Oid], extra: Iterable[Oid] = ()) -> s
 
 
 def needed_by_user(repository: Repository, stored: set[Oid], keep: Collection[str] = ()) -> set[Oid]:
-    """The stored objects that the user's refs, reflogs, HEADs and indexes reach, or the refs in `keep`.
+    """The stored objects reachable from the user's refs, reflogs, HEADs and indexes, or from refs in `keep`.
 
     Missing objects are skipped.
     """

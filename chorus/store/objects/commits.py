@@ -1,6 +1,6 @@
 """Commit objects as values.
 
-Header fields that Chorus does not use (signature, encoding) are not kept: it only rewrites its own commits.
+Header fields that Chorus does not use (signature, encoding) are not kept.
 """
 
 import re

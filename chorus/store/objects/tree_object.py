@@ -39,7 +39,7 @@ class TreeEntry(NamedTuple):
 class Run:
     """Neighbouring entries, as bytes.
 
-    A table of positions is built at the second search. Derived runs share it as long as no position changes.
+    The second search builds a table of where each entry is. A run made by `replaced` shares this table.
     """
 
     __slots__ = ("_positions", "raw")
@@ -49,7 +49,7 @@ class Run:
         self._positions = positions
 
     def position(self, name: bytes) -> tuple[int, int] | None:
-        """Return the entry's mode, and where its object id starts in `raw`. None without such an entry."""
+        """Return the entry's mode, and the offset of its object id in `raw`. None without such an entry."""
         if self._positions is None:
             self._positions = {}
             return self._walk_to(name)
@@ -120,7 +120,7 @@ class Directory:
         return chain.from_iterable(map(parse_entries, (run.raw for run in self.runs)))
 
     def locate(self, name: bytes, mode: int) -> tuple[int, int] | None:
-        """Return the number of the run that has this entry, and where the object id starts in the run.
+        """Return the index in `runs` of the entry's run, and the offset of its object id in the run's bytes.
 
         None if there is no entry of this name and mode.
         """

@@ -107,7 +107,10 @@ class Trees:
         return sorted(self._diff(old, new, ""), key=lambda change: os.fsencode(change.path))
 
     def _replace(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid | None:
-        """The fast path for most edits: one existing file gets other bytes. None for any other change."""
+        """Write the tree with other bytes in one existing file: the fast path, enough for most edits.
+
+        Returns None, and writes nothing, for any other change.
+        """
         ((path, entry),) = changes.items()
         if entry is None or root is None:
             return None

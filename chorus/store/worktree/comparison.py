@@ -1,8 +1,8 @@
 """Compare single files of the work tree with a recorded tree of raw bytes.
 
 The new bytes of a file that differs are stored. A file that is unchanged since it was last read costs one
-`stat`. A stamp is not trusted if it is so recent that a later change could leave it the same: then the file
-is read again.
+`stat`, which is compared with its stamp: the `stat` at that time. A file is read again if its stamp was so
+recent that a later change could leave the stamp the same.
 """
 
 import time
@@ -103,7 +103,7 @@ class FileComparer:
         return comparison
 
     def known(self, path: RepoPath) -> KnownFile | None:
-        """The content of the file when it was last read; None if its stamp is not trusted."""
+        """The file as last read. None if it was not read, or was read too soon after a change."""
         return self._known.get(path)
 
     def _read(self, path: RepoPath, before: TreeEntry | None) -> FileState | None:

@@ -69,7 +69,11 @@ def descend(root: str, path: RepoPath, *, create: bool = False) -> Iterator[Open
 
 
 def parse_names(path: RepoPath) -> list[bytes]:
-    """Split a path into names. Refuses a path that could leave the work tree or enter a git directory."""
+    """Split a path into names.
+
+    Raises Blocked if the path could leave the work tree, could be inside a git directory on some system, or
+    is too deep.
+    """
     names = os.fsencode(path).split(b"/")
     if b"\0" in os.fsencode(path) or any(name in (b"", b".", b"..") for name in names):
         raise Blocked(Skipped(SkipReason.OUTSIDE))

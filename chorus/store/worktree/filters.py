@@ -97,7 +97,10 @@ class Filters:
         return self._ask(dict(self._rules.stamp_paths(paths)))
 
     def _ask(self, marks: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:
-        """Ask git about the paths to which `core.autocrlf` or an attributes file may apply."""
+        """Ask git for the conversions of these paths. Paths without a conversion are left out.
+
+        git is asked only about paths to which `core.autocrlf` or an attributes file may apply.
+        """
         always = self._autocrlf()
         paths = [path for path, mark in marks.items() if always or any(mark[1:])]
         if not paths:

@@ -1,6 +1,7 @@
 """The format of git's index file, versions 2 and 3: for each name its `stat` data and object id.
 
-Parses a copy of the user's index and renders the private one. Only what the private index needs is kept.
+Parses a copy of the user's index, and renders Chorus's private index (see `stamp_index.py`). Only what the
+private index needs is kept.
 """
 
 import hashlib

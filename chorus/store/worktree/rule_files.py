@@ -1,7 +1,8 @@
 """Detect changes of the files that say which paths git ignores or converts.
 
-A rule applies to everything below its directory. So the stamp of a path covers the rule files from the root
-down to the path's own directory, and those of the whole repository. Only git reads the rules in the files.
+A rule applies to everything below its directory. So the `RuleStamp` of a path has the `stat` data of the rule
+files from the root down to the path's directory, and of those for the whole repository. Only git reads the
+rules in the files.
 """
 
 import os

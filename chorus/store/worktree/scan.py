@@ -119,7 +119,10 @@ class Scanner:
         return list(dict.fromkeys([*self._index.stale(areas), *files, *moved, *kept])), nested
 
     def _differing(self, tree: Oid) -> list[RepoPath]:
-        """Paths that differ between the private index and `tree`: there the stamps do not show changes."""
+        """Paths that differ between the private index and `tree`.
+
+        For these, an unchanged stamp does not mean that the file is as in `tree`.
+        """
         base = self._index.tree
         try:
             changes = self._trees.diff(base or self._index.build(), tree)

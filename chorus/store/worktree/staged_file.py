@@ -46,7 +46,7 @@ class StagedFile:
     )
 
     def __init__(self, root: str, path: RepoPath, parent: OpenParent, *, synced: bool) -> None:
-        """`synced`: True if the file does not have to be synced."""
+        """`synced`: True if `put` does not have to sync the file."""
         self._root = root
         self._path = path
         self._directory = os.dup(parent.directory)
@@ -61,7 +61,7 @@ class StagedFile:
         self.descriptor = write_scratch(parent, self._scratch, mode, data)
 
     def fail(self, error: OSError) -> None:
-        """Remember an error that the system reports only once."""
+        """Keep a write error, which the system reports only once, for `put` to raise."""
         self._failure = error
 
     def put(self, expected: FileState) -> None:
@@ -103,7 +103,7 @@ def stage(root: str, path: RepoPath, mode: int, data: bytes, *, durable: bool) -
 def sync_staged(staged_files: Sequence[StagedFile], journal: int) -> None:
     """Sync all files on the device `journal` (from `durable_writes.find_journal`) at once.
 
-    No error is raised. The later `put` of a file raises its write error, and syncs the file if this did not.
+    Raises no error: `put` later raises the write error of its file, and syncs a file not synced here.
     """
     files = [each for each in staged_files if each.descriptor is not None and not each.synced]
     files = [each for each in files if os.fstat(each.descriptor or 0).st_dev == journal]
@@ -156,7 +156,10 @@ def open_parent(root: str, path: RepoPath, *, create: bool = False) -> Iterator[
 
 
 def write_scratch(parent: OpenParent, scratch: bytes, mode: int, data: bytes) -> int | None:
-    """Create the scratch file, with the permissions of the file it replaces; None for a link."""
+    """Create the scratch file, with the permissions of the file it replaces. Returns its descriptor.
+
+    A symbolic link has no descriptor: None.
+    """
     if mode == SYMLINK_MODE:
         os.symlink(data, scratch, dir_fd=parent.directory)
         return None

@@ -1,4 +1,4 @@
-"""The private index: the stamp of each recorded file, and the raw bytes it had then.
+"""The private index: each recorded file's stamp (its `stat` data), and the id of the raw bytes it had then.
 
 git compares the private index with the work tree in one pass, and finds files with another stamp and files
 without an entry. The private index is in the git directory of the work tree. It is only a cache: if it is
@@ -83,7 +83,7 @@ class StampIndex:
         return split_names(self._run("diff-files", *options, "--", *below))
 
     def unknown(self, below: Sequence[RepoPath] = ()) -> list[RepoPath]:
-        """Files without an entry that git does not ignore; the path of a nested repository ends in "/"."""
+        """Files that have no entry and are not ignored. The path of a nested repository ends in "/"."""
         return split_names(self._run("ls-files", "-z", "--others", "--exclude-standard", "--", *below))
 
     def _run(self, *arguments: str, extra: Mapping[str, str] | None = None) -> bytes:

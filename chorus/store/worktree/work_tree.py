@@ -125,11 +125,14 @@ class WorkTree:
             staged_files.close()
 
     def stage(self, path: RepoPath, mode: int, data: bytes) -> StagedFile:
-        """Do the first half of `write_file`, for many files at a time. The caller closes the result."""
+        """Write the new content to a scratch file. `StagedFile.put` then renames it over `path`.
+
+        The caller closes the result.
+        """
         return staged_file.stage(self._root, path, mode, data, durable=self._durable)
 
     def sync_staged(self, staged_files: Sequence[StagedFile]) -> None:
-        """Sync all of them, with about one wait if the file system allows it."""
+        """Sync all these files, with about one wait for the disk if the file system allows it."""
         if self._durable and len(staged_files) > 1 and self._journal is not None:
             staged_file.sync_staged(staged_files, self._journal)
 

@@ -131,7 +131,10 @@ class FileWatch:
         )
 
     def _dispatch(self, event: FileSystemEvent) -> None:
-        """Sort an event by its path. Called in one thread, in the order of the events."""
+        """Note a changed path, a change in the git directory, or a loss, depending on the event's path.
+
+        Called in one thread, in the order of the events.
+        """
         paths = [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
         for path in paths:
             if path.startswith(self._git_dir + "/"):
@@ -182,10 +185,10 @@ class FileWatch:
 
 
 class _Barriers:
-    """Files created only to be reported. When a barrier is reported, all earlier changes have been reported.
+    """Barrier files: when the watch reports the creation of one, it has reported all earlier changes.
 
-    This holds because inotify keeps the order of events across all directories watched through one queue, and
-    so do the emitter and its observer. The files are not in the work tree.
+    The order is kept by inotify, which has one queue for all watched directories, and by the emitter and its
+    observer. Barrier files are in the git directory, not in the work tree.
     """
 
     def __init__(self, directory: str) -> None:

@@ -52,7 +52,7 @@ class PendingWrites:
         self._pending: list[int] = []
 
     def take(self, descriptor: int) -> None:
-        """Start flushing a complete file to the disk. Takes over its descriptor."""
+        """Start flushing a complete file to the disk. Its descriptor is closed by this object."""
         if not self.enabled:
             os.close(descriptor)
             return
@@ -62,7 +62,10 @@ class PendingWrites:
             self.wait()
 
     def wait(self) -> None:
-        """Wait until the bytes of all files are on the disk. The next `sync_file` writes their names."""
+        """Wait until the bytes of all files are on the disk, or (macOS) ahead of any later write.
+
+        Their names reach the disk with the next `sync_file`, which the ref update calls.
+        """
         pending, self._pending = self._pending, []
         try:
             finish_writing(pending)
@@ -72,9 +75,9 @@ class PendingWrites:
 
 
 def sync_journal(descriptor: int) -> None:
-    """Wait until everything in the journal (`find_journal`) is on the disk.
+    """Wait until everything in the file system's journal (see `find_journal`) is on the disk.
 
-    The file gets a new modification time, whose journal entry comes after all earlier ones.
+    This sets the file's modification time and syncs the file: the journal writes all earlier changes first.
     """
     os.utime(descriptor)
     sync_file(descriptor)

@@ -10,7 +10,10 @@ KEEPS_ORDER = True
 
 
 def start_observer(target: WatchTarget) -> BaseObserver:
-    """Watch the work tree and the directories in `flat`. Raises OSError if it cannot watch the work tree."""
+    """Watch the work tree, and the directories in `target.flat` without their subdirectories.
+
+    Raises OSError if the work tree cannot be watched.
+    """
     observer = BaseObserver(
         InotifyEmitter, flat=target.flat, on_overflow=target.on_overflow, on_limit=target.on_limit
     )

@@ -1,8 +1,8 @@
 """Writing files to the disk. On macOS `fsync` stops at the drive's cache, so two other calls are used.
 
 A barrier (F_BARRIERFSYNC) makes everything written before it reach the disk before anything written later.
-That is enough for objects, which must only be there before their ref. A full sync (F_FULLFSYNC) empties the
-drive's cache. git's default for macOS stops at the drive's cache.
+That is enough for objects: they only have to reach the disk before the ref that points to them. A full sync
+(F_FULLFSYNC) empties the drive's cache. By default, git on macOS uses neither.
 """
 
 import fcntl

@@ -133,7 +133,7 @@ class CaptureFiles:
     ) -> CaptureFile:
         """Follow a file. Its current content is history, unless an earlier watcher began to follow it.
 
-        `since`: when that watcher began.
+        `since`: when that watcher began to follow the file.
         """
         if (known := self.all.get(path)) is not None:
             return known

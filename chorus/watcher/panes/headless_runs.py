@@ -171,7 +171,7 @@ class HeadlessRuns:
         return next((run for run in reversed(self.all.values()) if (run.server, run.pane) == here), None)
 
     def running_in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
-        """Return the run in a pane; None if it has ended. Another client may be in the pane by then."""
+        """Return the run in a pane; None if it has ended, even if another client is in the pane now."""
         run = self.in_pane(server, pane)
         return run if run is not None and run.is_running else None
 
@@ -257,7 +257,7 @@ class HeadlessRuns:
         )
 
     async def feed(self, run: HeadlessRun, outcomes: Iterable[Outcome]) -> None:
-        """Take the outcomes of the client's output, and reply to its requests that are not prompts."""
+        """Update the run from its client's outcomes. Reply to requests of the client that are not prompts."""
         for outcome in outcomes:
             # The end of a turn is no sign of a ready client: a client that cannot start may print it, too.
             run.ready = run.ready or isinstance(outcome, ControlReplied | SessionDescribed)
@@ -326,8 +326,8 @@ class HeadlessRuns:
     async def _write_line(self, run: HeadlessRun, line: bytes) -> None:
         """Write a whole line. Only the watcher writes to this pipe, one line at a time.
 
-        A line that was written only in part was reported as not sent. So `CUT` is written before the next
-        line, and the reader drops the part.
+        If the previous line was written only in part, `CUT` is written first, so that the reader drops that
+        part: it was reported as not sent.
         """
         async with run.writing:
             with _open_pipe(run.pipe) as descriptor:
@@ -367,7 +367,7 @@ def remove_files(pipe: Path) -> None:
 
 @contextmanager
 def _open_pipe(pipe: Path) -> Iterator[int]:
-    """Open the pipe without waiting. If nothing reads it, its client has ended."""
+    """Open the pipe without waiting. Raises NoHeadlessRun if nothing reads it: the client has ended."""
     try:
         descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:

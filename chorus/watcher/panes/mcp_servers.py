@@ -27,7 +27,7 @@ class McpServers:
         self._servers: dict[str, McpServer] = {}
 
     def send(self, request: str, name: str, message: dict[str, Any]) -> None:
-        """Pass a message of the client to a server. Its request always gets a response, even on failure."""
+        """Pass a message of the client to a server. If that fails, reply to the client with an error."""
         if name not in self._commands:
             self._send(error_reply(request, f"there is no MCP server {name!r}"))
             return

@@ -99,7 +99,7 @@ class PaneSource:
         self.file.save(named, self.runs.all.values())
 
     def look_at(self, panes: Iterable[tuple[Address, PaneId]]) -> None:
-        """Look at panes that have printed something: for a new client, or for a prompt of the known one."""
+        """Look at panes that have printed something: for a prompt of the client, or for a new client."""
         moment = time.monotonic()
         for pane in [self.panes.all[key] for key in panes if key in self.panes.all]:
             pane.printed_at = moment
@@ -147,7 +147,7 @@ class PaneSource:
             )
 
     async def _end_sessions(self, sessions: Iterable[SessionId]) -> None:
-        """Close the sessions that an ended run's client named, except those in which a client is left."""
+        """Close these sessions of a run that has ended, except those in which another client still runs."""
         roster = self.transcripts.pipeline.roster
         for session in list(sessions):
             if session in roster.sessions and not roster.clients_of(session):
@@ -200,7 +200,7 @@ class PaneSource:
             self.transcripts.sessions.save()
 
     def _enter_session(self, run: HeadlessRun, session: SessionId) -> Session | None:
-        """Set the run's session. If the run resumed another one, link the two and return the new session."""
+        """Set the run's session. If the run resumed an older session, link both and return the new one."""
         run.session = session
         if run.resumed is None:
             return None
@@ -297,7 +297,7 @@ class PaneSource:
         return watched.stream if watched is not None else None
 
     def _add_directory(self, pane: WatchedPane, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Add the client's directory to its events, unless they name it. Those of older clients do not."""
+        """Add the client's directory to its events, for older clients, whose events do not name it."""
         client = self.panes.find_printing(pane)
         pane.names_directory = pane.names_directory or any("cwd" in message for message in messages)
         if client is None or pane.names_directory:

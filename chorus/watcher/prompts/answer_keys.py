@@ -74,7 +74,7 @@ class PaneReader:
         )
 
     def _process(self, screen: Screen) -> str:
-        """Identify the client that a key would reach; empty if it is not in the foreground."""
+        """Return text that identifies the pane's client; empty if no client is in the foreground."""
         client, identity = self.pane.client, screen.pane.identity
         if client is None or not is_in_foreground(client, identity.pane_pid):
             return ""

@@ -54,7 +54,7 @@ class OpenCalls:
 
 
 def _is_later(time: str, since: str) -> bool:
-    """Return whether `time` is after `since`. False if it is invalid: the client's times may be."""
+    """Return whether `time` is after `since`. False if one is invalid, as the client's times may be."""
     try:
         return datetime.fromisoformat(time) > datetime.fromisoformat(since)
     except (ValueError, TypeError):

@@ -114,7 +114,7 @@ class PendingPrompts:
         self.publish_changes()
 
     def feed(self, outcomes: Iterable[Outcome]) -> None:
-        """Take outcomes, and remove the prompts that they show to be over."""
+        """Update the prompts from outcomes, and publish the changes. Prompts that are over are removed."""
         outcomes = list(outcomes)
         self._requested.feed(outcomes)
         for outcome in outcomes:
@@ -254,9 +254,10 @@ class PendingPrompts:
                 yield requested_prompt_json(one)
 
     def _list_screens(self) -> Iterator[PromptJson]:
-        """List the prompts on screens, except those that cannot be read any more.
+        """List the prompts on screens.
 
-        Prompts that are also requested, or may be requested in a moment, are left out.
+        Left out are prompts that are also requested, or may be in a moment, and prompts on screens that now
+        show a dialog that no rule fits.
         """
         for screen, appearance in self._screens.pending():
             session = screen.pane.session
@@ -268,7 +269,7 @@ class PendingPrompts:
     def _unknown_dialogs(self) -> Iterator[WatchedScreen]:
         """The screens with a dialog that no rule fits, except those of requested prompts.
 
-        A pane that is too small for a requested dialog shows only a part of it, which cannot be recognised.
+        If a pane is too small for a requested prompt's dialog, it shows only a part, which no rule fits.
         """
         return (screen for screen in self._screens.unknown_dialogs() if not self._is_requested(screen))
 
@@ -280,7 +281,7 @@ class PendingPrompts:
         )
 
     def _will_be_requested(self, session: SessionId | None) -> bool:
-        """Return whether hooks or the mod report this session's dialogs as requests that are held."""
+        """Return whether a hook or the mod also reports this session's dialogs and waits for the answer."""
         sources = self._sources_of(session) if session is not None else ()
         return ("mod" in sources and self.holds_mod) or ("hook" in sources and self.holds_hooks)
 

@@ -153,7 +153,7 @@ class PermissionRequests:
     def feed_mod(
         self, value: Mapping[str, Any], pane: PaneId | None, outcomes: Iterable[Outcome]
     ) -> ModChannel | None:
-        """Hold a permission request that the mod reports, if the answer may be sent through the mod."""
+        """Hold a permission request that the mod reports; None if no answer may be sent through the mod."""
         request = _find_request(outcomes)
         # A plan is approved in its dialog alone: the client ignores any other answer to it.
         if request is None or request.tool is None or find_tool(request.tool).prompt_kind == "plan":
@@ -166,7 +166,7 @@ class PermissionRequests:
         return channel
 
     def feed_stream(self, pane: WatchedPane, outcomes: Sequence[Outcome]) -> None:
-        """Take the requests printed in a pane: control requests, and a line that is answered by a key."""
+        """Add prompts for requests printed in a pane: control requests, or a line answered with a key."""
         if (line := _last_line_request(outcomes)) is not None and line.text is not None:
             self._add(line, pane.id, LineChannel(self.agent_prompts, pane, line.text, self.tmux), None)
         run = self.runs.in_pane(pane.address, pane.id)
@@ -224,7 +224,7 @@ class PermissionRequests:
         channel: ReplyChannel,
         decision: PolicyDecision | None,
     ) -> None:
-        """Add the prompt at once, so that later events find it, and start the policy's answer if any."""
+        """Add the prompt at once, so that later events find it. If the policy decided, start to answer."""
         prompt = self.prompts.add(request, pane, channel, policy_pending=decision is not None)
         if decision is not None:
             self.start(self.prompts.answer_by_policy(prompt, decision.answer, decision.reason))

@@ -220,7 +220,10 @@ class ControlChannel:
 
 @dataclass(frozen=True, slots=True)
 class ShownLine:
-    """A pane that shows the line of a request, and the key that was typed after the line, if any."""
+    """What a pane shows when it ends with a `permission_request` line, and perhaps a key typed after that.
+
+    `typed`: that key, or empty.
+    """
 
     state: PaneState
     typed: str
@@ -267,7 +270,10 @@ class LineChannel:
         """Do nothing: no resource is held."""
 
     async def _wait(self, reached: Callable[[ShownLine], bool]) -> bool:
-        """Wait until `reached` is true (True), or until the line is answered (False). Raises on timeout."""
+        """Wait until `reached`, called with what the pane shows, returns True; then return True.
+
+        Return False if the pane no longer ends with the line. Raises PromptRefused after a timeout.
+        """
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             shown = self._look()

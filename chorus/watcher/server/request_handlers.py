@@ -156,7 +156,7 @@ class StatusRequests:
         return {}
 
     async def subscribe(self, _: NoArguments) -> dict[str, object]:
-        """Skip existing log entries for the first subscriber, so that it gets only new ones."""
+        """Prepare for a new subscriber: the first one gets only log entries made from now on."""
         if self.subscribers() == 1:
             for tree in self.trees.all.values():
                 tree.take_new_entries()
@@ -185,8 +185,7 @@ class StatusRequests:
     def _sessions_json(self) -> list[SessionJson]:
         """Return the sessions as JSON.
 
-        A session with a pending prompt is shown as waiting: without hooks, the session itself does not report
-        that.
+        A session with a pending prompt is shown as waiting, even if no hook has reported that it waits.
         """
         waiting = {prompt["session"] for prompt in self.prompts.all()}
         sessions = [session.as_json() for session in self.transcripts.pipeline.roster.sessions.values()]

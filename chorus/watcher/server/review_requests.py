@@ -392,7 +392,11 @@ class ReviewRequests:
         )
 
     async def _restore_overwritten(self, tree: WatchedTree, prepared: PreparedRevert) -> None:
-        """Apply a change again if an unreported edit, which read the file before it, has overwritten it."""
+        """Apply the prepared change again if a running edit has overwritten it.
+
+        Such an edit read the file before the change, and is reported only when it has ended. So wait a
+        moment first.
+        """
         paths = {str(tree.root / path) for path in prepared.result["paths"]}
         deadline = time.monotonic() + QUIET_SECONDS
         await asyncio.sleep(UNREPORTED_SECONDS)

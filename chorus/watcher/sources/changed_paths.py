@@ -31,7 +31,10 @@ EVENT_SLACK_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class PathBatch:
-    """Paths to look at, with what is needed to put them back."""
+    """Paths to look at, taken from `ChangedPaths`; `put_back` restores them there.
+
+    `reported`, `seen`: when each path was reported last and first. `lost`: if set, scan the whole tree.
+    """
 
     reported: Mapping[RepoPath, float]
     seen: Mapping[RepoPath, float] = field(default_factory=dict)
@@ -57,7 +60,7 @@ class ChangedPaths:
     _missed_barriers: int = 0  # in a row
 
     def gather(self) -> None:
-        """Take over what the file watch has reported by now."""
+        """Add what the file watch has reported since the last call."""
         moved = self.watch.take()
         now = time.monotonic()
         self._reported |= dict.fromkeys(moved.paths, now)
@@ -162,9 +165,8 @@ class ChangedPaths:
     def take_ended(self, until: float) -> set[RepoPath] | None:
         """Return the paths that may have changed by `until`; None if any path may have changed.
 
-        `until` is in seconds since 1970.
-
-        Paths that were written after `until` are also left for the next look. The other paths are taken.
+        `until` is in seconds since 1970. A path that was written again after `until` is returned now, and
+        once more by the next look.
         """
         self.gather()
         if self._lost is not None:
@@ -200,6 +202,6 @@ def parse_moment(time: str | None) -> float | None:
 
 
 def _call(loop: asyncio.AbstractEventLoop, then: Callable[[], None]) -> None:
-    """Schedule a call from a thread of the file watch, perhaps after the loop has ended."""
+    """Schedule `then` on the loop, from a thread of the file watch. Do nothing if the loop is closed."""
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(then)

@@ -129,12 +129,10 @@ class HookSource:
             self._unsettled.clear()
 
     def _release_early(self, event: HookEvent) -> IsWaiting:
-        """Let the client continue at once if the event reports only what is done.
+        """Let the client continue at once if the event only reports something already done.
 
-        Return a function that tells whether the client still waits.
-
-        Before its next call, the client runs another hook, whose event is read after this one. The files stay
-        as they are while that hook waits, so the client counts as waiting for that time.
+        Return a function that tells whether the client still waits. A client that continued counts as waiting
+        for a moment: its next call starts with another hook, which waits until this event was read.
         """
         if not self.events.is_after_the_fact(event.value):
             return lambda: self.spool.is_hook_waiting(event)

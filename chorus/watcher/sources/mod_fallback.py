@@ -43,7 +43,7 @@ class ModFallback:
     _done: set[str] = field(default_factory=set)  # clients that were given hooks, or cannot be
 
     def feed(self, outcomes: Iterable[Outcome], source: str) -> None:
-        """Take the outcomes of one source; add hooks if they show that a mod is silent."""
+        """Add hooks if a transcript's outcomes show that a session's mod is silent. Ignore other sources."""
         if source != "transcript":
             return
         for outcome in outcomes:

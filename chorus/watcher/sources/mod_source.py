@@ -111,7 +111,7 @@ class ModSource:
         return recorded.record.number if recorded is not None and recorded.record.action == call else None
 
     def has_new(self) -> bool:
-        """Return whether a report waits until it can be fed. May be called from any thread."""
+        """Return whether a report has arrived that is not fed yet. May be called from any thread."""
         return bool(self._unread)
 
     @asynccontextmanager

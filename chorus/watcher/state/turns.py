@@ -48,7 +48,7 @@ class TurnStore:
             replace_file(self._path, text.encode(), mode=0o600)
 
     def feed(self, outcomes: Iterable[Outcome]) -> set[SessionId]:
-        """Take outcomes; return the sessions whose turns they changed."""
+        """Update the turns from outcomes. Return the sessions whose turns have changed."""
         sessions: set[SessionId] = set()
         moment, publish = now(), self._publisher.publish
         is_followed = self._publisher.subscribers > 0
@@ -94,7 +94,7 @@ class TurnStore:
         return [one for one in found if turn is None or one["turn"] in wanted]
 
     def add_sums(self, session: SessionJson) -> None:
-        """Add the sums of a session's turns to its JSON object."""
+        """Add the total tokens, cost and duration of a session's turns to its JSON object."""
         name = SessionId(session["id"])
         sums = self._sums.get(name)
         if sums is None:

@@ -178,7 +178,7 @@ def _find_top(screen: CapturedScreen, start: int, column: int) -> int:
     """Return the row of the separator above the dialog's title, or -1 if it is not on the screen.
 
     A separator right above the question does not count: in a plan it divides the question from the text. In a
-    pane with few rows, a plan has no separator above its title. Then the edge of the plan's area counts.
+    pane with few rows, a plan has no separator above its title: then the top edge of the plan's box is taken.
     """
     for index in range(start - 1, -1, -1):
         if column in _PLAN_COLUMNS and screen.is_plan_edge(index):

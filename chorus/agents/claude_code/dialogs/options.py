@@ -89,7 +89,10 @@ def _amendment(text: str, label: LabelRule, footer: str) -> str | None:
 
 
 def _text_input(label: LabelRule, amends: bool) -> TextInput | None:
-    """Return how the option takes a typed text. `amends`: the dialog's footer may offer to add a text."""
+    """Return how the option takes a typed text; None if it takes none.
+
+    `amends`: in this kind of dialog, the footer can offer to add a text to an option.
+    """
     return "replace" if label.typed else "append" if label.amend and amends else None
 
 

@@ -80,7 +80,7 @@ def prompt_for_text(text: str) -> Prompt:
 def may_be_about(prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
     """Return whether a prompt on the screen may be about this call. True if in doubt.
 
-    In doubt, the caller takes the prompt for a new one: the user has to look again, but no wrong key is sent.
+    If True is wrong, the user may have to look at the same prompt again, but no wrong key is sent.
     """
     if prompt.tool is not None and prompt.tool != tool and not tool.startswith(MCP_PREFIX):
         return False

@@ -174,7 +174,10 @@ def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
 
 
 def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
-    """Match a dialog taller than the pane. Its text must be a listing, with the client's separator below."""
+    """Match a dialog whose top is above the pane. Return its heading, with the title that the rule gives.
+
+    Every row of its text must look like a row of a diff or of a listed file, and a separator must follow.
+    """
     if rule.tail_title is None:
         raise RuleMismatch("the top of the dialog is not on the screen")
     if not dialog.closed or not all(_LISTING_ROW.fullmatch(row) for row in dialog.text[:-1]):
@@ -183,7 +186,10 @@ def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
 
 
 def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> str | None:
-    """Match the paragraph below the title. Return the tool's name, filled in with the groups of the match."""
+    """Match the paragraph below the title, if the rule has a pattern for it. Return the rule's tool.
+
+    The tool's name may have fields, which the groups of the match fill in.
+    """
     if rule.below_title is None:
         return rule.tool
     rows = list(takewhile(lambda row: row not in {"", "╌"}, dropwhile(lambda row: not row, body)))
@@ -195,9 +201,10 @@ def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> st
 
 
 def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
-    """Return whether a text that may be shortened is complete, by its number of lines and characters.
+    """Return whether the dialog shows the whole text, although the client may have shortened it.
 
-    False if in doubt: a wrapped row counts as a line, and the client leaves some characters out.
+    A shortened text ends with a note of how many lines and characters the whole text has. The rows shown must
+    have as many. If rows are wrapped, or the client leaves out some characters, the answer is False.
     """
     if rule.rest is None:
         return True

@@ -70,7 +70,7 @@ class Known(Model):
 
     @property
     def base_source(self) -> Source:
-        """The source, without the direction of a pipe."""
+        """The source. Both directions of the control protocol count as the stream."""
         return _PIPES.get(self.source, self.source)
 
 

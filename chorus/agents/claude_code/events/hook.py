@@ -132,7 +132,7 @@ class Stop(Hook):
 
 
 class SessionMeasured(Hook):
-    """What the session has cost so far, and how much the model's context takes. Only the mod reports it."""
+    """The cost of the session so far, and how many tokens fit in the model's context. Only from the mod."""
 
     cost: LooseFloat = Field(None, validation_alias=AliasPath("cost", "usd"))
     window: LooseNumber = Field(None, validation_alias=AliasPath("context", "window"))

@@ -119,7 +119,7 @@ class CallEntry:
         self.client = self.client or seen.client
 
     def set_prompt(self, turn: Turn | None, prompt: TurnId) -> None:
-        """Set the prompt id of the message that led to this call. It also decides the call's turn."""
+        """Set the id of the message that led to this call, and make that message's `turn` the call's turn."""
         self.prompt = prompt
         if self.turn is None:
             self.turn = turn
@@ -244,7 +244,7 @@ class CallTable:
         return self._turn_corrections(entry, before, name) + self._late_lead_text(entry)
 
     def _late_lead_text(self, entry: CallEntry) -> list[Outcome]:
-        """Return the lead text of a finished call, if the text was not known when the call was closed."""
+        """Return the agent's text before a finished call, once, if it was unknown when the call ended."""
         lead_text, entry.lead_text = entry.lead_text, None if entry.status else entry.lead_text
         if entry.status is None or lead_text is None or entry.lead_text_given:
             return []
@@ -266,7 +266,7 @@ class CallTable:
         return list(islice(reversed(self._finished.values()), MAX_CORRECTED))[::-1]
 
     def _read_response(self, entry: CallEntry, response: object) -> None:
-        """Read the report and the paths in the tool's own result."""
+        """Set the call's report and reported paths from the tool's own result."""
         # The client also moves long-running commands to the background, without a request from the model.
         is_task = isinstance(response, dict) and bool(response.get(_TASK_KEY))
         entry.background = entry.background or is_task

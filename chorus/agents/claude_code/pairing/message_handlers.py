@@ -104,7 +104,7 @@ def _start_queued(state: PairingState, context: EventContext) -> list[Outcome]:
 def _report_last_text(
     state: PairingState, event: Assistant, context: EventContext, blocks: tuple[Block, ...]
 ) -> list[Outcome]:
-    """Report the last text of a turn in a transcript: the answer, or why it failed."""
+    """Report the last text of a turn in a transcript: the agent's answer, or why the turn failed."""
     texts = [block.text for block in blocks if type(block) is Text]
     if not texts:
         return []
@@ -132,7 +132,7 @@ def on_tool_result(state: PairingState, event: ToolResultLine, context: EventCon
 
 
 def on_session_start(state: PairingState, event: SessionStartLine, context: EventContext) -> list[Outcome]:
-    """Handle a start of the client: calls that are still open will never finish."""
+    """Close all open calls of the session: its client has started again and will never finish them."""
     return state.end_calls(context, Evidence.NONE, all_agents=True)
 
 
@@ -252,7 +252,7 @@ def _on_transcript_message(
 
 
 def on_attachment(state: PairingState, event: Attachment, context: EventContext) -> list[Outcome]:
-    """Handle a queued message, or the end of a task, that reaches the agent while it works."""
+    """Report a queued message, which starts a turn, or a task's end, when it reaches the working agent."""
     if event.kind != "queued_command" or event.text is None or context.agent is not None:
         return []
     user_text = read_text(event.text)
@@ -266,7 +266,7 @@ def on_attachment(state: PairingState, event: Attachment, context: EventContext)
 
 
 def on_task_end_text(state: PairingState, event: Known, context: EventContext, end: TaskEnd) -> list[Outcome]:
-    """Handle the end of a background task. The client continues with the same turn."""
+    """Report that a background task has ended. What the agent does next belongs to the same turn."""
     if event.prompt is not None:
         context.session.turns.continue_with(event.prompt)
     if end.task is None:
@@ -364,7 +364,7 @@ def on_compaction(state: PairingState, event: CompactBoundary, context: EventCon
 
 
 def on_idle(state: PairingState, event: Known, context: EventContext) -> list[Outcome]:
-    """Handle the end of a turn, unless a hook has already shown the next turn's message."""
+    """Report that the session is idle, unless a hook has already shown the next turn's message."""
     session, turn = context.session, context.session.turns.current
     outcomes: list[Outcome] = []
     newer = turn is not None and turn.prompt is not None and turn.prompt != session.transcript_prompt

@@ -82,7 +82,11 @@ class Pairing:
             self._state.count(self.problems, f"malformed:{event.kind}")
 
     def _change_session(self, event: Known, context: EventContext) -> list[Outcome]:
-        """Handle a change of the channel's session: its id became known, or another session replaced it."""
+        """Report what follows if this event changed the session of its channel.
+
+        If the session's id became known, correct its calls. If a new client replaced the session by
+        another, close the calls that the old session left open.
+        """
         named, replaced = self._state.sessions.take_change()
         outcomes = self._state.calls.correct_session(named) if named else []
         if replaced is not None and self._state.calls.any_open and type(event) in _CLIENT_STARTS:
@@ -92,7 +96,7 @@ class Pairing:
         return outcomes
 
     def _handle_callback_input(self, event: control.HookCallback, channel: str) -> list[Outcome]:
-        """Handle the hook event inside a callback of the control protocol."""
+        """Feed the hook event that is inside a callback of the control protocol, and return its outcomes."""
         inner = parse_event(event.input, source=Source.HOOK)
         control_handlers.remember_callback(self._state, event, inner)
         self._state.in_callback = True

@@ -240,7 +240,10 @@ class SessionRegistry:
     def _switch(
         self, event: Known, own: SessionId, held: _Channel, claim: Trust
     ) -> tuple[SessionContext, Trust]:
-        """Decide whether the channel switches to the session that the event names."""
+        """Return the session of an event that names another session than its channel (`held`), and its trust.
+
+        Switch the channel to the named session if the kind of event (`claim`) is trusted enough.
+        """
         known = self._by_id.touch(own)
         if claim is _EVENT or (claim is Trust.RESULT and known is not None):
             return self._known(own, event.cwd), claim
@@ -258,7 +261,10 @@ class SessionRegistry:
         return held
 
     def _named(self, own: SessionId, held: _Channel | None, cwd: str | None) -> SessionContext:
-        """Return the session with this id. Earlier events of the channel that named none belong to it too."""
+        """Return the session with this id, or add it.
+
+        If no event of the channel has named a session yet, the channel's session so far gets the id.
+        """
         if held is None or own in self._by_id:
             return self._known(own, cwd)
         session = self._by_id[own] = self.named = held.session

@@ -103,7 +103,10 @@ class PairingState:
         return started.turn if started is not None else turns.current
 
     def transcript_turn(self, event: Known, context: EventContext) -> Turn | None:
-        """Return the turn of a transcript line. A hook may begin the next turn before the line is read."""
+        """Return the turn of a transcript line: of its own message id, or of the last one in the transcript.
+
+        The session's current turn may already be the next one, if a hook has reported its message.
+        """
         prompt = context.session.transcript_prompt
         if event.prompt is None and prompt is not None:
             return context.session.turns.of_prompt(prompt)
@@ -146,7 +149,7 @@ class PairingState:
     def add_call(
         self, event: Known, context: EventContext, shown: ShownCall, message_id: str | None = None
     ) -> list[Outcome]:
-        """Handle a tool call, from whichever event shows it."""
+        """Add a tool call that an event of any kind shows, or merge it into the known call."""
         call, session, source, agent = shown.call, context.session, context.source, context.agent
         if not call:
             self.count(self.problems, "call-without-id")
@@ -169,7 +172,7 @@ class PairingState:
     def update_call(
         self, event: Known, context: EventContext, call: ToolUseId | None, update: CallUpdate
     ) -> list[Outcome]:
-        """Handle a tool's result, or a part of one, from whichever event shows it."""
+        """Add to a call what an event of any kind says about its result."""
         if not call:
             self.count(self.problems, "result-without-id")
             return []
@@ -223,7 +226,7 @@ class PairingState:
         return found[0] if len(found) == 1 else None
 
     def start_turn(self, context: EventContext, turn: Turn | None) -> list[Outcome]:
-        """Handle the start of a turn. None: the turn is already known."""
+        """Report that this turn has started, unless it is None: then the turn is already known."""
         context.lead_text.clear()  # the text belonged to the turn before
         return [TurnStarted(context.session.id, turn.id, turn.message)] if turn is not None else []
 
@@ -237,7 +240,7 @@ class PairingState:
     def end_task(
         self, session: SessionId | None, task: str, call: ToolUseId | None, time: str | None
     ) -> list[Outcome]:
-        """Handle the end of a background task. Only the first report of it counts."""
+        """Report that a background task has ended, once: a repeat returns nothing."""
         if not self._ended_tasks.add(task):
             return []
         return [BackgroundTaskEnded(session, call, task, time)]

@@ -90,7 +90,7 @@ class Turns:
         return turn
 
     def on_queued_message(self, text: str, prompt: TurnId | None) -> Turn | None:
-        """Handle a queued message that reached the agent while it worked. Return the turn it starts, if new.
+        """Handle a queued message that reached the working agent. Return the turn it starts; None if known.
 
         `prompt` is the id of the message before it, if the source gives one.
         """
@@ -100,9 +100,10 @@ class Turns:
         return None if self._find_together(text) is not None else self._new(None, text, number=2)
 
     def on_message(self, text: str, *, echo: bool, delivered: bool) -> Turn | None:
-        """Handle a message without an id. Return the turn it starts; None if it is queued or an echo.
+        """Handle a message without an id. Return the turn it starts; None if it is queued or already known.
 
-        `delivered`: the agent reads it now, even in the middle of a turn.
+        `echo`: the client repeats a message that may be known from another source. `delivered`: the agent
+        reads the message now, even in the middle of a turn.
         """
         running = self.current if self.is_running else None
         if running is not None and self._has_inits and not self._continued:
@@ -141,7 +142,7 @@ class Turns:
         return self._new(None, text)
 
     def continue_with(self, prompt: TurnId) -> None:
-        """Handle a prompt id that is not a message's: its calls belong to the turn before."""
+        """Let a prompt id without a message stand for the current turn: its calls belong to that turn."""
         if prompt not in self._by_prompt and self.current is not None:
             self._by_prompt[prompt] = [self.current]
 
@@ -186,7 +187,7 @@ class Turns:
         return not self._running
 
     def on_task_end(self) -> None:
-        """Handle the end of a background task: the client will start to work without a message."""
+        """Count the end of a background task: the next `system/init` without a message starts no turn."""
         self._ended_tasks = min(self._ended_tasks + 1, MAX_QUEUED)
 
     def join(self, turn: Turn, prompt: TurnId) -> None:
@@ -207,7 +208,7 @@ class Turns:
         self._by_prompt[prompt] = [*turns[: number - 1], turn, *turns[number:]]
 
     def _switch_message(self, text: str) -> Turn:
-        """Continue the running turn with another message: one result will end both."""
+        """Start a turn for a message that the agent reads during a turn. One result will end both turns."""
         if text in self.queued:
             self.queued.remove(text)
         self._running[-1] = turn = self._new(None, text, number=2)
@@ -233,7 +234,7 @@ class Turns:
         return current and turn.prompt is None and turn.message in (None, text)
 
     def _new(self, prompt: TurnId | None, message: str | None, *, number: int = 1) -> Turn:
-        """Start a turn. If `number` is above 1, its message was sent into a running turn."""
+        """Start a turn. If its message was sent during another turn, `number` is 2 or more."""
         self._count += 1
         name = TurnId(str(self._count)) if prompt is None else _name(prompt, number)
         self.current = turn = Turn(name, prompt, message)

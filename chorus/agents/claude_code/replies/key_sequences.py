@@ -193,8 +193,7 @@ def _select(shown: Prompt, index: int) -> KeySubsequence:
 def _move_cursor(shown: Prompt, move: str, key: str, *, amending: bool) -> KeyStep:
     """Move the cursor by one row.
 
-    The client draws from top to bottom. For a moment the cursor may be in neither row, and the footer is
-    drawn last.
+    The client draws from top to bottom, so for a moment the screen may show no cursor. The footer comes last.
     """
 
     def is_done(prompt: Prompt) -> bool:

@@ -116,7 +116,7 @@ def _back_up(path: Path, content: str, backups: Path) -> Path:
 
 
 def _replace(path: Path, content: bytes, *, expected: bytes | None) -> None:
-    """Replace the file, unless another program changed it meanwhile."""
+    """Replace the file. Raises SettingsNotWritten if it no longer has the `expected` content."""
 
     def check() -> None:
         if expected is not None and path.read_bytes() != expected:

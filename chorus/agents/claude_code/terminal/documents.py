@@ -1,7 +1,7 @@
-"""Decide which objects found in a stream are documents, and which documents are new.
+"""Decide which JSON objects found in a stream are documents, and which documents are new.
 
-`DocumentCollector` takes the objects that the row reader finds, and the rows without objects. It passes on
-whole documents and counts everything else as a problem. It never passes on a part of a larger object. If a
+A document is a whole object that is not inside another one. `DocumentCollector` takes the objects that the
+row reader finds, and the rows without objects. It passes on documents and counts all else as a problem. If a
 document's text may differ from what was printed, the document is passed on only on request, marked as
 inexact. `SeenDocuments` recognises documents that were read before.
 """
@@ -58,9 +58,9 @@ class BrokenObject:
             del self.next_starts[row]
 
     def add_next_start(self, row: int, start: int, *, sure: bool) -> None:
-        """Start an object there when the row is read again.
+        """Look for an object at this place when the row is read again.
 
-        `sure`: the broken object, which seemed to contain the new one, is not a part of another object.
+        `sure`: the object there is a document. Otherwise it may be the last part of the broken object.
         """
         if sure:
             self.next_starts[row] = start
@@ -84,11 +84,15 @@ class DocumentCollector:
 
     @property
     def expects_documents(self) -> bool:
-        """True if an object that fills a row can only be a document: no noise above, no broken object."""
+        """True if an object that fills a row can only be a document.
+
+        That is so after the first object, unless a broken object is read again, or the row above has text
+        but no object.
+        """
         return self._started and not self._above and not self.broken.until
 
     def on_object_start(self) -> None:
-        """Note that an object has started. A later row without an object is noise, not the rest of one."""
+        """Note that an object has started: no later row can be the end of an object from before the text."""
         self._started = True
 
     def add_noise(self, row: bytes, position: int) -> None:
@@ -150,7 +154,7 @@ class DocumentCollector:
         return doubt
 
     def _is_disputed(self, place: ObjectLocation) -> bool:
-        """Return whether the object was found inside a broken object, and is counted with the broken one."""
+        """Return whether the object may be the last part of the broken one, which is already counted."""
         return (place.position, place.start) in self.broken.disputed
 
 

@@ -42,7 +42,7 @@ class LineWrap(Protocol):
     joins_rows: bool  # whether `join_rows` ever succeeds
 
     def for_object(self) -> "LineWrap":
-        """Return the line wrap to use for one object."""
+        """Return the line wrap for the next object: a new one if each object is measured by itself."""
         ...
 
     def missing_blanks(self, row: bytes, following: bytes, *, in_string: bool) -> int | None:
@@ -58,7 +58,7 @@ class LineWrap(Protocol):
         ...
 
     def learn(self, joined: JoinedRows) -> None:
-        """Learn about the source from the rows of a whole object."""
+        """Remember what the rows of a whole object show about the source: row sizes, blanks at row ends."""
         ...
 
     def contradicts(self, rows: Sequence[bytes]) -> bool:
@@ -150,7 +150,7 @@ class PaddedRows:
     may_lack_blanks: bool  # as in `JoinedRows`
 
     def tally(self, width: int) -> Counter[int]:
-        """Count the rows by size. Short rows are counted only if no row is full."""
+        """Return how many rows have each size. If some rows fill the width, leave out the shorter ones."""
         full = self.rows - len(self.short_or_long)
         counted = (size for size in self.short_or_long if size > width) if full else self.short_or_long
         return Counter({width: full}) + Counter(counted)
@@ -198,7 +198,7 @@ _MIN_TELLING_ROWS = 3
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The sizes of rows that continue in the next, by index."""
+    """The sizes of all rows of an object but the last. The sets hold indexes of `cells`."""
 
     cells: list[int]
     unsure: set[int] = field(default_factory=set)  # terminals disagree about these
@@ -302,7 +302,11 @@ class KnownWidth:
         return seen[widest] < max(_MIN_TELLING_ROWS, seen.total() / 2)
 
     def _measure(self, rows: list[bytes]) -> _Sizes:
-        """Measure rows in cells, as tmux does; in characters or bytes if a program wrapped them by those."""
+        """Measure rows in cells, as tmux does; in characters if a row has more cells than the pane.
+
+        Rows that are not UTF-8 are measured in bytes.
+        A size is unsure if terminals disagree about it, or if a program like `fold` may have wrapped the row.
+        """
         sizes = _Sizes([len(row) for row in rows[:-1]])
         try:
             texts = {i: row.decode("utf-8") for i, row in enumerate(rows) if not row.isascii()}

@@ -71,7 +71,10 @@ class OpenObject:
         self.inner_rows.clear()
 
     def problem(self, followed: list[bytes]) -> str:
-        """Return the kind of problem to count if the object breaks off after these rows."""
+        """Return the kind of problem to count for this object, which broke off.
+
+        `followed`: its rows without the one in which the scan failed, if any.
+        """
         if self.too_long:
             return "too-long"
         if self.wrap.contradicts(followed):
@@ -93,12 +96,11 @@ class OpenObject:
         return position if position > (0, self.start) else None
 
     def last_inner(self, *, in_row: bool) -> tuple[int, int] | None:
-        """Return where the last inner object starts (row, offset), if the scan failed right after its end.
+        """Return where the last inner object starts (row, offset), if the next document may start there.
 
-        Its end must also be the end of a row.
-
-        The inner object may be a part of this object. Or this object was cut off, and the inner object is the
-        next document. `in_row`: the scan failed inside the last row, not at its start.
+        That is so if the inner object ends at the end of a row, and the scan failed right after that end:
+        this object may have been cut off before the inner one. None otherwise. `in_row`: the scan failed
+        inside the last row, not at its start.
         """
         if self.scan.last_closed is None:
             return None
@@ -149,7 +151,10 @@ class EndFinder:
         return (Guess.NONE_YET if open_object.size <= self._max_size else Guess.WRONG), len(data)
 
     def give_up(self, open_object: OpenObject, until: int) -> bytes:
-        """Return the unscanned rows, which must be scanned after all."""
+        """End a search that failed. Return the rows that it took, which must now be scanned.
+
+        Rows before `until` are not searched again.
+        """
         self._failed_until = max(self._failed_until, until)
         return open_object.take_unscanned()
 

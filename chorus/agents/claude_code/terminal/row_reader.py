@@ -36,7 +36,7 @@ class _Piece:
     clean: bool = True
 
     def tidy(self) -> None:
-        """Tidy the remaining rows. This shifts their positions, which must grow but need not be exact."""
+        """Tidy the remaining rows. Their positions may change: they need only increase from row to row."""
         self.position += self.next
         self.data, self.next, self.clean = tidy_rows(self.data[self.next :]), 0, True
 
@@ -70,7 +70,7 @@ class RowReader:
             self.read(row + b"\n")
 
     def finish(self) -> None:
-        """Handle the end of the text: an open object is cut off."""
+        """End the text: give up an object that is still open, and read its rows again for other objects."""
         while self._open is not None:
             if self._open.unscanned is None:
                 self._break_off(self._open, self._received)
@@ -79,7 +79,7 @@ class RowReader:
             self._drain()
 
     def skip_row(self, beginning: bytes) -> None:
-        """Handle the beginning of a row that is too long to be kept."""
+        """Count a row that is too long to keep, given its beginning, and give up the object that is open."""
         self.finish()
         self._problems["noise" if find_start(beginning) is None else "too-long"] += 1
 
