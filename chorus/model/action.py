@@ -1,4 +1,4 @@
-"""Tool calls as records: a `Call` while it is open, an `Action` when it has ended.
+"""Tool calls as values: a `Call` while it is open, an `Action` when it has ended.
 
 They are named tuples, because a stream makes several for every call, and a frozen dataclass takes four times
 as long to create.

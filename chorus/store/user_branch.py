@@ -98,11 +98,11 @@ class UserBranch:
         self.tip = new
         return new
 
-    def amend(self, commit: Oid, tree: Oid, message: str) -> Oid:
+    def amend(self, commit: Oid, tree: Oid, message: str, encoding: str | None = None) -> Oid:
         """Make a copy of this commit with another tree and message, by `git commit --amend`. No ref moves."""
         variables = self._make_git_dir(commit) | {"GIT_INDEX_FILE": str(self._scratch / "amended")}
         self._repository.private_git.run("-c", "core.splitIndex=false", "read-tree", tree, extra=variables)
-        self._run("commit --amend", message, variables)
+        self._run("commit --amend", message, variables, encoding)
         return Oid((Path(variables["GIT_DIR"]) / "HEAD").read_text().strip())
 
     def recommit(self, commit: Commit, tree: Oid, parent: Oid) -> Oid:
@@ -115,7 +115,8 @@ class UserBranch:
         # `git commit-tree` ignores `commit.gpgSign`: it signs only with `-S`.
         signing = self._git.attempt("config", "--type=bool", "commit.gpgSign").stdout.strip() == b"true"
         sign = ("-S",) if signing else ()
-        done = self._git.attempt("commit-tree", *sign, "-p", parent, "-F", str(text), tree, extra=who | when)
+        words = ("commit-tree", *sign, "-p", parent, "-F", str(text), tree)
+        done = self._git.attempt(*_in_encoding(commit.encoding), *words, extra=who | when)
         if done.returncode:
             raise CommitRefused(f"a commit could not be copied; nothing was changed\n{error_text(done)}")
         return Oid(done.stdout.decode().strip())
@@ -125,11 +126,13 @@ class UserBranch:
         self._repository.refs.update(self.ref, tip, self.start, reason)
         self.tip = tip
 
-    def _run(self, command: str, message: str, variables: dict[str, str]) -> None:
+    def _run(
+        self, command: str, message: str, variables: dict[str, str], encoding: str | None = None
+    ) -> None:
         text = self._scratch / "message"
         text.write_bytes(message.encode("utf-8", "surrogateescape"))
         words = (*command.split(), "--quiet", "--cleanup=whitespace", "-F", str(text))
-        done = self._git.attempt(*words, extra=variables)
+        done = self._git.attempt(*_in_encoding(encoding), *words, extra=variables)
         if done.returncode:
             output = "\n".join(filter(None, (done.stdout.decode(errors="replace").strip(), error_text(done))))
             raise CommitRefused(f"the commit was refused; nothing was changed\n{output}")
@@ -186,6 +189,11 @@ class UserBranch:
         (directory / "HEAD").write_text(f"{commit or f'ref: {self.ref}'}\n")
         (directory / "commondir").write_text(f"{self._repository.common_dir}\n")
         return {"GIT_DIR": str(directory), "GIT_WORK_TREE": str(self._repository.work_tree)}
+
+
+def _in_encoding(encoding: str | None) -> tuple[str, str]:
+    """Return the option for a message in this encoding, whatever the user has set for new commits."""
+    return "-c", f"i18n.commitEncoding={encoding or 'UTF-8'}"
 
 
 def copy_to_user_store(repository: Repository, store: ObjectStore, start: Oid | None, tip: Oid) -> None:

@@ -81,6 +81,21 @@ def refused(repo: UserRepo, agent: Agent, fixup: str) -> ChorusError:
     return error.value
 
 
+def test_messages_keep_their_encoding(stacked: UserRepo, agent: Agent) -> None:
+    russian, utf8 = "Привет", "Grüße"
+    for text, encoding in ((russian, "CP1251"), (utf8, "UTF-8"), (russian, "CP1251")):
+        stacked.write("message", text.encode(encoding))
+        setting = f"i18n.commitEncoding={encoding}"
+        stacked.git("-c", setting, "commit", "-q", "--allow-empty", "-F", "message", "--only")
+    (stacked.path / "message").unlink()
+    stacked.git("config", "i18n.commitEncoding", "ISO-8859-1")
+    land(agent, fixup="main~2")
+    shown = [
+        stacked.git("log", "-1", "--encoding=UTF-8", "--format=%s|%e", f"main~{n}").strip() for n in (2, 1, 0)
+    ]
+    assert shown == [f"{russian}|CP1251", f"{utf8}|", f"{russian}|CP1251"]
+
+
 def test_a_conflict_above_a_merge_and_a_commit_elsewhere_are_refused(stacked: UserRepo, agent: Agent) -> None:
     agent.replace("n.txt", b"four\n", b"FOUR\n")
     error = refused(stacked, agent, "main~2")

@@ -428,6 +428,13 @@ def test_each_turn_or_action_can_have_its_own_message(numbered: UserRepo, agent:
     assert numbered.git("log", "-1", "--format=%s") == "By turn\n"
 
 
+def test_a_message_is_utf8_whatever_the_user_has_set(numbered: UserRepo, agent: Agent) -> None:
+    numbered.git("config", "i18n.commitEncoding", "ISO-8859-1")
+    agent.edit("a.txt", b"a\n")
+    land(agent, messages=CommitMessages("Grüße"))
+    assert numbered.git("log", "-1", "--encoding=UTF-8", "--format=%s|%e") == "Grüße|\n"
+
+
 def test_an_action_left_because_of_staged_lines_is_not_landed(
     numbered: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:

@@ -81,6 +81,14 @@ def test_any_commit_is_one_that_git_accepts(
         assert render_commit(again) == render_commit(commit)
 
 
+def test_the_encoding_of_a_commit_is_kept(opened: OpenStore) -> None:
+    opened.repo.git("-c", "i18n.commitEncoding=CP1251", "commit", "-q", "--allow-empty", "-m", "encoded")
+    head = Oid(opened.repo.git("rev-parse", "HEAD").strip())
+    commit = opened.store.read_commit(head)
+    assert commit.encoding == "CP1251"
+    assert opened.store.write_commit(commit) == head
+
+
 def test_nothing_is_written_to_the_users_own_objects(opened: OpenStore) -> None:
     objects = opened.repo.path / ".git/objects"
     before = {path for path in objects.rglob("*") if path.is_file()}

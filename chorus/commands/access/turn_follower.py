@@ -112,7 +112,7 @@ class TurnFollower:
         return None
 
     def _take_turn(self, turn: TurnJson) -> TurnJson | None:
-        """Update from a turn that has changed. Return the turn if it has answered the message and is over."""
+        """Handle a changed turn. Return it if it is over and has answered the message that is followed."""
         # The turn's result, which has the reason, comes after the hooks have reported the turn's end.
         if self._message in turn["messages"]:
             self._session, self._read_at = turn["session"], self._read_at or datetime.now(UTC).isoformat()

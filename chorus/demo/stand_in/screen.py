@@ -25,7 +25,7 @@ TIP = 'Tip: auto mode handles these prompts for you — choose "switch to auto m
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of the conversation: text behind a mark, and rows below it."""
+    """A part of the conversation: `text` after a sign such as ●, and the rows `below` it."""
 
     text: str
     mark: str = "●"

@@ -130,7 +130,7 @@ class LogScanner:
             position += 1
 
     def on_lanes(self) -> Iterator[TimelineCommit]:
-        """Every action on a lane, newest first, with only what is needed to count lanes."""
+        """Every action that is on any lane, newest first. Its text and files may be left out."""
         position = 0
         while position < len(self._items) or self._read_next():
             if _LANE in self._items[position]:

@@ -79,7 +79,7 @@ def restack(
     if dry_run:
         return done
     try:
-        amended = branch.amend(plan.fixup, tree or EMPTY_TREE, message)
+        amended = branch.amend(plan.fixup, tree or EMPTY_TREE, message, old.encoding)
         made = tree_of(workspace, amended)
         refuse_staged_by_hook(workspace, plan.disk, tree, made)
         if made != tree:

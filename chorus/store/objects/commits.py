@@ -1,6 +1,6 @@
 """Commit objects as values.
 
-Header fields that Chorus does not use (signature, encoding) are not kept.
+Header fields that Chorus does not use, such as the signature, are not kept.
 """
 
 import re
@@ -27,6 +27,7 @@ class Commit:
     author: Signature
     committer: Signature
     message: str
+    encoding: str | None = None  # of the message; None: UTF-8
 
     @property
     def first_parent(self) -> Oid | None:
@@ -58,7 +59,8 @@ def render_commit(commit: Commit) -> bytes:
     author, committer = render_signature(commit.author), render_signature(commit.committer)
     # git ends a commit at a NUL, so one in a message would hide the rest of it.
     message = commit.message.replace("\0", "")
-    text = f"tree {commit.tree}\n{parents}author {author}\ncommitter {committer}\n\n{message}"
+    encoding = f"encoding {commit.encoding}\n" if commit.encoding else ""
+    text = f"tree {commit.tree}\n{parents}author {author}\ncommitter {committer}\n{encoding}\n{message}"
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -74,4 +76,5 @@ def parse_commit(data: bytes) -> Commit:
         author=parse_signature(fields["author"][0]),
         committer=parse_signature(fields["committer"][0]),
         message=message.decode("utf-8", "surrogateescape"),
+        encoding=fields["encoding"][0] if "encoding" in fields else None,
     )

@@ -33,7 +33,7 @@ BLANK_STAMP = bytes(40)
 
 
 class IndexEntry(NamedTuple):
-    """The forty bytes of `stat` data, which contain the mode, and the object id."""
+    """A file's forty bytes of `stat` data, mode included, and its object id."""
 
     stamp: bytes
     oid: bytes

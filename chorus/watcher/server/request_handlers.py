@@ -156,7 +156,7 @@ class StatusRequests:
         return {}
 
     async def subscribe(self, _: NoArguments) -> dict[str, object]:
-        """Prepare for a new subscriber: the first one gets only log entries made from now on."""
+        """If this is the only subscriber, discard the log entries made while there was none."""
         if self.subscribers() == 1:
             for tree in self.trees.all.values():
                 tree.take_new_entries()

@@ -52,7 +52,7 @@ class BrokenObject:
         return row >= self.until or (self.next_starts.get(row) == start and (row, start) not in self.disputed)
 
     def abandon(self, row: int, start: int) -> None:
-        """Never read an object from there again, because it broke off. Otherwise reading would not end."""
+        """Note that the object at this place broke off, so that it is not read again without end."""
         self.abandoned.add((row, start))
         if self.next_starts.get(row) == start:
             del self.next_starts[row]

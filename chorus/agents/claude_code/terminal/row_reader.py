@@ -28,7 +28,7 @@ _BRACE, _RETURN = b"}\r"
 
 @dataclass(slots=True)
 class _Piece:
-    """Rows to be read. A row keeps its position for as long as it may be read again."""
+    """Rows to be read. A row that is read again has the same position in the source as before."""
 
     data: bytes
     position: int
