@@ -7,14 +7,17 @@ import pytest
 
 from chorus.errors import NotFound, UsageError
 from chorus.history.recorder import Recorder
+from chorus.model.ids import RepoPath
 from chorus.review.landing.apply import LandConflict
 from chorus.review.landing.hook_check import HookStagedFiles
+from chorus.review.landing.merge import PathChange, find_applied
 from chorus.review.landing.messages import CommitMessages
 from chorus.review.landing.plan import plan_landing
 from chorus.review.landing.recovery import recover_landing
 from chorus.review.landing.selection import LandingRequest
 from chorus.review.landing.target import NothingToLand
 from chorus.review.operations import Selection, keep, redo, revert
+from chorus.store.objects.tree_object import FILE_MODE, TreeEntry
 from chorus.store.user_branch import BranchBusy
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
@@ -426,6 +429,22 @@ def test_each_turn_or_action_can_have_its_own_message(numbered: UserRepo, agent:
         land(agent, by="action", messages=CommitMessages(named=[(str(one.n), "First")]))
     land(agent, messages=CommitMessages(named=[("turn", "By turn")]))
     assert numbered.git("log", "-1", "--format=%s") == "By turn\n"
+
+
+def test_a_change_that_the_branch_has_and_one_that_leads_back(numbered: UserRepo, agent: Agent) -> None:
+    workspace = agent.recorder.workspace
+    path = RepoPath("n.txt")
+    entries = [
+        TreeEntry(FILE_MODE, workspace.store.write_blob(text)) for text in (LINES, b"other\n", b"third\n")
+    ]
+    there, back = (
+        PathChange(path, entries[0], entries[1], (1,)),
+        PathChange(path, entries[1], entries[0], (2,)),
+    )
+    tree = workspace.splice(None, {path: entries[1]})
+    assert find_applied(workspace, tree, [there, back]) == {there}
+    assert find_applied(workspace, tree, [back, there]) == set()
+    assert find_applied(workspace, workspace.splice(None, {path: entries[2]}), [there, back]) == set()
 
 
 def test_a_message_is_utf8_whatever_the_user_has_set(numbered: UserRepo, agent: Agent) -> None:

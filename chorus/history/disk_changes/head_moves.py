@@ -45,7 +45,7 @@ class HeadMove:
     after: Head
     reason: str
     steps: tuple[ReflogStep, ...]
-    is_switch: bool = False  # the user checked out a branch or commit; False for commits a rebase passes
+    is_switch: bool  # the user checked out a branch or commit; False for commits a rebase passes
 
 
 class HeadTracker:
@@ -75,7 +75,8 @@ class HeadTracker:
             ends = [(self.head.oid, stash), (self.head.oid, self._stash), (self._stash, self.head.oid)]
             for untracked in (*self._untracked(stash), *self._untracked(self._stash)):
                 ends += [(untracked, None), (None, untracked)]
-            return HeadMove(self.head, "stash", tuple(ReflogStep(old, new, "stash") for old, new in ends))
+            steps = tuple(ReflogStep(old, new, "stash") for old, new in ends)
+            return HeadMove(self.head, "stash", steps, is_switch=False)
         return None
 
     def paths_of(self, move: HeadMove) -> list[RepoPath] | None:
