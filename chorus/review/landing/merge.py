@@ -124,13 +124,12 @@ def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathC
     applied: set[PathChange] = set()
     for path, own in by_path.items():
         now = lane_entry(workspace, tree, path)
-        if now != own[0].before:
-            reached = [index for index, change in enumerate(own) if change.after == now]
-            last = reached[-1] if reached else -1
-            first = last
+        reached = [index for index, change in enumerate(own) if change.after == now]
+        if now != own[0].before and reached:
+            first = last = reached[-1]
             while first > 0 and own[first - 1].after == own[first].before:
                 first -= 1
-            applied.update(own[max(first, 0) : last + 1])
+            applied.update(own[first : last + 1])
     return applied
 
 
