@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar=("QUESTION", "CHOICE"),
-        help="for several questions: the choices for QUESTION, named by its text or its heading",
+        help="for several questions: one or more choices for QUESTION (its text or heading)",
     )
     parser.add_argument(
         "--say",

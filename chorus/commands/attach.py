@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--capture",
         metavar="FILE",
-        help="read events from a file that another program writes: a log of `script`, a dump of a screen",
+        help="follow a file that another program writes: the output of script(1), or a dump of a screen",
     )
     parser.add_argument(
         "--width", type=parse_count, metavar="N", help="with --capture: the pane's width (default: detected)"

@@ -41,8 +41,8 @@ class ClientNotFound(NotFound):
 
 PASSES_ON = True
 ABOUT = """\
-Inside tmux, the client starts in this pane. The side panel opens next to it, or below it
-if the window has fewer than 120 columns, or in its own window if it also has fewer than
+Inside tmux, the client starts in this pane. The side panel opens beside it, below it if
+the pane has fewer than 120 columns, or in a new window if the pane also has fewer than
 28 rows. Outside tmux, a new tmux session named after the repository is opened. Your
 settings and the repository's files are not changed."""
 EXAMPLES = (

@@ -9,7 +9,9 @@ from chorus.errors import ExitCode
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--headless", action="store_true", help="run without a terminal and check each step")
-    parser.add_argument("--real", action="store_true", help="use the installed Claude Code, offline")
+    parser.add_argument(
+        "--real", action="store_true", help="use the installed Claude Code, with a scripted model"
+    )
 
 
 def run(args: argparse.Namespace) -> ExitCode:

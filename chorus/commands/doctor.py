@@ -39,8 +39,8 @@ from chorus.wire.home import Home, find_home
 
 ABOUT = """\
 Each line is one check: what was found and, if something is wrong, how to fix it.
---deep also replays the recorded history and checks that it gives exactly the bytes of
-the work tree and the tree of each lane."""
+--deep also replays the recorded history and checks that it reproduces the work tree and
+each lane byte for byte."""
 RAISE_LIMITS = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, then run `chorus stop`."
 # The versions that Chorus is tested with, and the oldest git whose commands it uses.
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)
@@ -174,7 +174,7 @@ def check_disk(repository: Repository, home: Home) -> Check:
     if repository.config.get_bool("core.ignorecase", default=False):
         found.append("file names are not case-sensitive")
     if home.root.exists() and not is_private(home.root.stat()):
-        fix = "If others use this machine, move the repository to a file system with permissions."
+        fix = "If others use this machine, move the repository to a file system with file permissions."
         return Check("disk", False, f"other users may read {home.root}: its permissions cannot be set", fix)
     types = "+".join(sorted(file_system_types(repository.work_tree))) or "unknown type"
     return Check("disk", True, "; ".join([types, *found]))

@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="remove Chorus from the repository: its history, files and watcher (drop all lanes first)",
+        help="remove Chorus's history, files and watcher from the repository (drop all lanes first)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -57,10 +57,10 @@ def configure(parser: ArgumentParser) -> None:
         "--port", type=_parse_port, metavar="N", help="listen on this port (default: 7717, or any free one)"
     )
     web.add_argument(
-        "--read-only", action="store_true", help="show the inbox only: take no answers, change nothing"
+        "--read-only", action="store_true", help="the page cannot answer prompts or change anything"
     )
     web.add_argument(
-        "--url", metavar="URL", help="print links to your own tunnel at this address: https://HOST"
+        "--url", metavar="URL", help="the address of your own tunnel, to use in the links: https://HOST"
     )
     web.add_argument(
         "--bind", default="127.0.0.1", metavar="ADDRESS", help="listen at this address (default: 127.0.0.1)"

@@ -208,7 +208,7 @@ def render(findings: Findings, *, colour: bool) -> Iterator[str]:
     if findings.width is not None:
         yield f"wrapped at {findings.width} columns"
     if findings.unused:
-        yield f"rows that no event was read from: {len(findings.unused)}"
+        yield f"rows without an event: {len(findings.unused)}"
         yield from (f"  {row.number}: {_plain(row.text)}" for row in findings.unused[:MAX_LISTED_ROWS])
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from chorus.model.api.json_api import NoteJson
 
 ABOUT = """\
-The note is a draft until you run `chorus notes send` or send that session your next
-message, which then includes it. The agent gets all notes together, each quoting its
+The note is a draft until you run `chorus notes send`. Your next message to the session
+that made the change also sends it. The agent gets all notes together, each quoting its
 lines as they are at that moment."""
 EXAMPLES = (
     ("chorus note 12 'this needs a test'", "a note on action 12"),

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from chorus.wire.client import Connection
 
 ABOUT = """\
-A note is first a draft, then sent, then addressed: when the session changes its lines
-after receiving it, or when you mark it as addressed. Notes are delivered through the
+A note is first a draft, then sent, then addressed: by the session, when it changes the
+lines of the note, or by you, with `chorus notes done`. Notes are delivered through the
 session's hooks or the mod, or as a message to a headless session. Nothing is typed into
 a pane."""
 EXAMPLES = (

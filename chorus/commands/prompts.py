@@ -6,7 +6,7 @@ import sys
 
 from chorus.commands.access.prompts import read_pending, render_pending
 from chorus.commands.parser.options import parse_count
-from chorus.errors import ExitCode, NotFound
+from chorus.errors import ExitCode, NotFound, UsageError
 from chorus.output import print_err, print_json, print_out
 
 TYPE_CHECKING = False
@@ -38,12 +38,17 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="explain which dialog rule matches the screen, and why others don't",
+        help="with --screen: show which rule recognises the dialog, and why the others do not",
     )
 
 
 def run(args: Namespace) -> ExitCode:
-    return list_pending(as_json=args.json) if args.screen is None else read_screen(args)
+    if args.screen is not None:
+        return read_screen(args)
+    for option, given in (("--width", args.width is not None), ("--explain", args.explain)):
+        if given:
+            raise UsageError(f"{option} needs --screen FILE")
+    return list_pending(as_json=args.json)
 
 
 def list_pending(*, as_json: bool) -> ExitCode:

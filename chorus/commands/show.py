@@ -23,7 +23,7 @@ def configure(parser: ArgumentParser) -> None:
         "action",
         nargs="?",
         metavar="ACTION",
-        help="its number (or TREE:NUMBER), tool_use id or lane commit; for an outside change, its timeline "
+        help="its number (or WORKTREE:NUMBER), tool_use id or lane commit; for an outside change, its timeline "
         "commit",
     )
     parser.add_argument(

@@ -223,7 +223,9 @@ def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]
         found = [find_entry(entries, name) for name in selection.actions]
         return list({entry.n: entry for entry in found}.values())
     if not selection.turns and selection.lane is None:
-        raise UsageError("name actions, a turn or a lane", hint="Run `chorus log` to list actions and turns.")
+        raise UsageError(
+            "no ACTION, --turn or --lane was given", hint="Run `chorus log` to list actions and turns."
+        )
     if selection.lane is not None:
         refuse_unknown_lane(entries, selection.lane)
     turns = {find_turn(entries, turn) for turn in selection.turns}

@@ -110,8 +110,7 @@ def print_link(link: str) -> None:
         print_out(*render_qr(link))
         minutes = int(LINK_SECONDS / 60)
         print_err(
-            f"Open the link within {minutes} minutes, in one browser. "
-            "Press Enter for another link, Ctrl-C to stop."
+            f"The link works once, within {minutes} minutes. Press Enter for another link, Ctrl-C to stop."
         )
     sys.stdout.flush()
 

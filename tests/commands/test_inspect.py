@@ -131,7 +131,7 @@ def test_counts_of_what_is_not_understood_are_shown(
         "3 events, 0 actions",
         "unknown: from-the-future 1",
         "problems: noise 1, malformed:user 1",
-        "rows that no event was read from: 1",
+        "rows without an event: 1",
         "  3: noise",
     ]
 

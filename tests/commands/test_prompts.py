@@ -44,6 +44,12 @@ def test_the_explanation_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> N
     assert "1     Yes  [allow]" in printed.out
 
 
+@pytest.mark.parametrize("option", [["--explain"], ["--width", "80"]])
+def test_what_is_about_a_screen_needs_one(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prompts", *option]) == ExitCode.USAGE
+    assert f"{option[0]} needs --screen FILE" in capsys.readouterr().err
+
+
 def test_a_rule_in_the_users_config_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

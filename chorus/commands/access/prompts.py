@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CHANNELS = {
     "hook": "the hook",
     "control": "the control protocol",
-    "line": "a line in its pane",
+    "line": "y or n typed in its pane",
     "mod": "the mod",
     "form": "a key and the form's hook",
 }

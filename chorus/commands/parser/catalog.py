@@ -43,7 +43,7 @@ GROUPS = {
         "redo": "restore reverted actions",
         "keep": "mark actions as reviewed",
         "note": "write a note to the agent about an action or a line of it",
-        "notes": "list, send and drop notes to the agent",
+        "notes": "list, send or delete notes to the agent",
         "land": "commit a lane's actions to a branch",
         "pr": "print a lane as a pull request, in Markdown",
         "drop": "delete a lane's branch, or restore it",

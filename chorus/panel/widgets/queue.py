@@ -209,7 +209,7 @@ class Queue(LinePane):
         elif not self._model.entries:
             text = EMPTY_TEXT
         elif self.view.session is not None:
-            text = "This session has nothing to show. Press s for the next session, or t to show more."
+            text = "This session has no rows in this view. Press s for the next session, t for the next view."
         elif self.view.scope is Scope.OPEN:
             text = "Nothing is open. Press t to see everything."
         else:

@@ -109,7 +109,7 @@ def _render(changes: Sequence[RevertNotice]) -> str:
     more = sum(change.more_paths for change in changes)
     lines = [f"The user {'restored' if restored else 'reverted'} changes of yours with Chorus:"]
     lines += [f"- {line}" for line in _shorten_list([change.summary for change in changes])]
-    lines.append("These files are different on disk now than you last saw them:")
+    lines.append("These files have changed on disk since you last saw them:")
     lines += [f"- {path}" for path in _shorten_list(paths, more)]
     lines.append("Read a file again before you edit it.")
     if not restored:

@@ -139,9 +139,9 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         (
             "ask_80",
             QuestionAnswers((QuestionAnswer("Which language?", ("Go", "Python")),)),
-            "takes exactly one option",
+            "needs exactly one choice",
         ),
-        ("askonlymulti_80", QuestionAnswers((QuestionAnswer("Which features?"),)), "at least one option"),
+        ("askonlymulti_80", QuestionAnswers((QuestionAnswer("Which features?"),)), "at least one choice"),
         (
             "askonlymulti_80",
             QuestionAnswers((QuestionAnswer("Which features?", text="x"),)),

@@ -127,6 +127,6 @@ def _read_footer(footer: str, rule: PromptRule, rules: PromptRules) -> ReadOptio
         names = (*rule.first, *rule.between, *rule.last)
         label = next((rules.label[name] for name in names if rules.label[name].text.fullmatch(text)), None)
         if not to or key not in _KEYS or label is None:
-            raise RuleMismatch(f"no label matches {part!r} in the footer")
+            raise RuleMismatch(f"no label rule matches the footer's {part!r}")
         options.append(Option(_KEYS[key], text, label.meaning))
     return ReadOptions(tuple(options), None, None)

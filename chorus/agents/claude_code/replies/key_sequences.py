@@ -273,7 +273,7 @@ def _prepare_answer(shown: Prompt, answer: QuestionAnswer) -> Generator[KeyStep,
         yield from _type_text(shown, field, field.key, answer.text)
         return "Enter"
     if len(answer.labels) != 1:
-        raise CannotAnswer("this question takes exactly one option")
+        raise CannotAnswer("this question needs exactly one choice")
     return _key_of(shown, answer.labels[0])
 
 
@@ -283,7 +283,7 @@ def _check_boxes(shown: Prompt, answer: QuestionAnswer) -> KeySequence:
         raise CannotAnswer("Chorus cannot type text into this question; answer it in its pane")
     wanted = frozenset(_key_of(shown, label) for label in answer.labels)
     if not wanted:
-        raise CannotAnswer("this question takes at least one option")
+        raise CannotAnswer("this question needs at least one choice")
     while shown.checked != wanted:
         assert shown.checked is not None
         key = min(shown.checked ^ wanted)

@@ -32,7 +32,7 @@ def plan_permission_reply(
     match answer:
         case Allow(text):
             if text is not None:
-                raise CannotAnswer("this prompt takes no message with an approval")
+                raise CannotAnswer("this prompt cannot be approved with a message")
             if prompt.kind == "question":
                 raise CannotAnswer("a question needs an option or a text as its answer")
             return {"behavior": "allow", "updatedInput": dict(tool_input)}
@@ -89,5 +89,5 @@ def _answer_text(question: Mapping[str, Any], answer: QuestionAnswer) -> str:
         if label not in known:
             raise CannotAnswer(f"no option has the label {label!r}")
     if not answer.labels or (len(answer.labels) > 1 and question.get("multiSelect") is not True):
-        raise CannotAnswer("this question takes exactly one option")
+        raise CannotAnswer("this question needs exactly one choice")
     return ", ".join(answer.labels)
