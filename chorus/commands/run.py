@@ -83,7 +83,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print JSON: the session's name and pane; with --wait the turn, with --follow its events and the turn",
+        help="print JSON: the session's name and pane; with --wait the turn, with --follow "
+        "its events and the turn",
     )
     parser.usage = f"{parser.prog} [options] MESSAGE [-- ARGS]"
 

@@ -23,8 +23,8 @@ def configure(parser: ArgumentParser) -> None:
         "action",
         nargs="?",
         metavar="ACTION",
-        help="its number (or WORKTREE:NUMBER), tool_use id or lane commit; for an outside change, its timeline "
-        "commit",
+        help="its number (or WORKTREE:NUMBER), tool_use id or lane commit; for an outside change, its "
+        "timeline commit",
     )
     parser.add_argument(
         "--turn", metavar="ID", help="show a turn instead: its message, answer, duration, tokens and cost"
