@@ -92,7 +92,9 @@ def _judge_file(context: PolicyContext, named: str, tool: str) -> Finding:
     for rule in context.rules("allow"):
         if rule.command is None and tool_matches(rule, (tool,)) and _allows(rule, path, context.root):
             return Finding("allow", named, describe_rule(rule))
-    return Finding("ask", named, f"no rule allows {tool} for this path")
+    protected = min(protected_names(path.removeprefix(context.root)), default=None)
+    what = "this path" if protected is None else f"`{protected}`: a rule must name a protected file"
+    return Finding("ask", named, f"no rule allows {tool} for {what}")
 
 
 def _allows(rule: Rule, path: str, root: str) -> bool:

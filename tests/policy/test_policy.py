@@ -180,6 +180,21 @@ def test_a_certain_denial_counts_more_than_a_possible_one() -> None:
     }
 
 
+def test_a_protected_file_is_named_as_the_reason() -> None:
+    def explain(path: str) -> tuple[str, str]:
+        call = {"file_path": path}
+        verdict = judge_call(
+            "Edit", call, POLICY, root=ROOT, resolve=resolve, find_repository=find_repository
+        )
+        return verdict.decision, verdict.findings[0].because
+
+    assert explain("/repo/src/app.py")[0] == "allow"
+    assert explain("/repo/.git/hooks/pre-commit") == (
+        "ask", "no rule allows Edit for `.git`: a rule must name a protected file"
+    )  # fmt: skip
+    assert explain("/elsewhere/app.py") == ("ask", "no rule allows Edit for this path")
+
+
 def test_a_value_in_the_word_of_a_flag_is_a_path_from_any_letter_on_but_not_cut_itself() -> None:
     def judge(denied: str) -> str:
         table = [
