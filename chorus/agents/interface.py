@@ -84,7 +84,7 @@ class StreamReader(Protocol):
         ...
 
     def close(self) -> list[Document]:
-        """Take the end of the text. Return the objects that only now are known to be complete."""
+        """End the text: nothing follows. Return the objects that are known to be complete only now."""
         ...
 
 
@@ -250,9 +250,10 @@ class Events(Protocol):
         ...
 
     def agent_of(self, event: Mapping[str, Any]) -> tuple[str | None, bool]:
-        """Return the sub-agent that a hook event is about, and whether it runs after the event.
+        """Return the id of the sub-agent that a hook event is about, and whether that sub-agent then runs.
 
-        In the events of the call that starts a sub-agent, the call's id is returned as the sub-agent.
+        If the event is about no sub-agent, return None and False. If the event is about the call that starts
+        a sub-agent, return the id of the call in place of the sub-agent's id.
         """
         ...
 

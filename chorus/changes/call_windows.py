@@ -54,7 +54,7 @@ BACKGROUND_SUFFIX = "-background"
 
 @dataclass(frozen=True, slots=True)
 class RecordOutsideAt:
-    """Record what changed at these paths so far as `outside`: a call is about to write them."""
+    """Record as `outside` what changed at these paths until now: a call is about to write them."""
 
     paths: tuple[str, ...]
 
@@ -87,8 +87,8 @@ class RecordCallWindow:
     """Record what changed in the action's window as the action's change.
 
     `shared`: other windows are open too, so the client's list of the paths that this call changed decides.
-    `ended` is the time at which the window ended, if the client reports it. `began` is the time at which a
-    call moved to the background; None for other calls.
+    `ended` is the time at which the window ended, if the client reports it. `began` is the time at which
+    the call moved to the background; None if it never did.
     """
 
     action: Action

@@ -44,7 +44,10 @@ def is_same_text(one: str, other: str | None) -> bool:
 
 
 def find_format(*contents: bytes | None) -> TextFormat | None:
-    """The format that all these contents share; None if they differ or one does not convert exactly."""
+    """The format that all these contents share; None if they have different formats.
+
+    Also None if one of them does not convert exactly. Empty and missing contents fit any format.
+    """
     found = PLAIN
     known = [content for content in contents if content]
     for index, content in enumerate(known):

@@ -168,9 +168,9 @@ def _anchors(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int,
 
 
 def _shortest(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Match lines by Myers' greedy search: find the furthest point on each diagonal, one more edit per round.
+    """Return the indexes of equal lines as (before, after) pairs, found by Myers' greedy search.
 
-    Return an empty list if that takes more than `MAX_EDITS` edits.
+    Return an empty list if the texts are more than `MAX_EDITS` edits apart.
     """
     n, m = len(before), len(after)
     furthest = {1: 0}

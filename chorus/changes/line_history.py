@@ -21,8 +21,8 @@ MAX_ALIGNED_CELLS = 250_000
 class FileVersion(NamedTuple):
     """One version of a file. `kind` is None if there is no file.
 
-    Otherwise `kind` tells what the lines do not show: the mode, a missing newline at the end, and which
-    content it is if that has no lines.
+    Otherwise `kind` tells what the lines do not show: the mode, a missing newline at the end, and for a
+    file without lines (binary, link) the id of its content.
     """
 
     kind: str | None
@@ -78,9 +78,9 @@ class Place:
     def go_to(self, level: int, lost: Presence) -> None:
         """Make the state with index `level` the current one; -1: remove the line.
 
-        States that were here and that it does not build on get the presence `lost`. If somebody else restores
-        a reverted state, the replaced state gets `lost` in any case: the log still shows the action of the
-        restored state as reverted.
+        That state and those it builds on become HERE. All others that were HERE get the presence `lost`. If
+        the state was reverted and `lost` is GONE, the state it replaces gets `lost` in any case: the log
+        still shows the action of the restored state as reverted.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
         replaced = self.level if is_reverted and lost is Presence.GONE else -1
@@ -194,7 +194,7 @@ class LineHistory:
         self.versions.append(version)
 
     def count(self, action: str) -> LineCounts:
-        """Count an action's lines, and those that are gone. If it changed no line, the file counts as one."""
+        """Count an action's lines, and those that are gone. Without lines, a changed file counts as one."""
         states = self._states.get(action) or self._file_states.get(action, [])
         gone = [state.presence is Presence.GONE for state in states]
         return LineCounts(sum(gone), len(gone))
@@ -219,10 +219,10 @@ class LineHistory:
         return [*live, len(self.places)]
 
     def _return(self, version: FileVersion, lost: Presence) -> bool:
-        """Return every place to the state it had in an earlier version that equals `version`.
+        """If an earlier version equals `version`, return every place to its state in that version.
 
-        Return False if no earlier version does. A revert changes only places whose content is different now:
-        in the other places, the change of another action stays in effect.
+        Return False if there is no such version, or if the states do not give its lines. For a revert, a
+        place that already has the right content keeps its state, which may belong to another action.
         """
         for number in reversed(range(len(self.versions))):
             if self.versions[number] == version:
@@ -261,10 +261,10 @@ class LineHistory:
         new: set[bytes],
         lost: Presence,
     ) -> list[Place]:
-        """Put the lines into these places, and return the places together with new ones.
+        """Put the lines into these places; return the places, with new ones for lines that need one.
 
-        `pairs` maps the index of a place to the index of a line that it has held before. `new`: lines of the
-        version that return to no place. A place whose line is among them was moved, not removed.
+        `pairs` maps the index of a place to the index of the line that returns to it. `new`: lines of the
+        whole version that return to no place. If the line of a removed place is in `new`, it was moved.
         """
         number = len(self.versions)
         rewritten = len(pairs) < len(lines)
@@ -334,7 +334,7 @@ def _new_place(state: State) -> Place:
 
 
 def _level_at(place: Place, number: int) -> int:
-    """The index of the newest state that a place had got by version `number`."""
+    """The index of the newest state that was added to a place up to version `number`."""
     return max(index for index, state in enumerate(place.states) if state.version <= number)
 
 

@@ -3,8 +3,8 @@
 Takes a base and two versions made from it. Two changes conflict only if they change the same base line
 differently, or insert different lines at one place of the file's history. Changes of neighbouring lines do
 not conflict. Lines inserted at the same point by both sides keep the order they have in a third text, usually
-the file on disk. If both sides touch a replaced run of lines, the file's history shows which line became
-which. Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
+the file on disk. If both sides touch lines that one of them replaced, the file's history shows which line
+became which. Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -86,9 +86,9 @@ def merge_lines(
 def place_change(
     base: bytes, ours: bytes, theirs: bytes, *, positions: Positions = unknown_positions
 ) -> PlacedChange:
-    """Apply to `ours` the change that leads from `base` to `theirs`, after adding the base lines it needs.
+    """Apply to `ours` the change from `base` to `theirs`. If it needs lines of `base`, first add them.
 
-    Lines that the change removes are added too: otherwise nothing would show the removal. If the change adds
+    Lines that it removes are also added first: otherwise nothing would show the removal. If the change adds
     or removes the newline at the end of the file, and `ours` already ends like `theirs`, then the end of
     `base` is restored first.
     """
@@ -187,7 +187,7 @@ def _read_both(
 
 
 def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int, int]]:
-    """Yield each pair of hunks, one of each side, that share a base line or have none between them."""
+    """Yield the indexes of each two hunks, one of each side, that share a base line or have none between."""
     i = j = 0
     while i < len(mine) and j < len(other):
         one, two = mine[i], other[j]
@@ -259,7 +259,7 @@ def _contains(whole: list[bytes], part: list[bytes]) -> bool:
 
 
 def _merge_apart(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Merge without splitting into lines if one side's change ends before the other's; else return None."""
+    """Merge without splitting into lines. Return None unless one change ends before the other one starts."""
     head_ours, tail_ours = common_ends(base, ours)
     head_theirs, tail_theirs = common_ends(base, theirs)
     if len(base) - tail_ours < head_theirs:

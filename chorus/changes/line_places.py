@@ -144,7 +144,7 @@ def find_positions(lines: Sequence[bytes], positions: Mapping[bytes, int]) -> li
 
 
 def pair_lines(old: Sequence[int | None], new: Sequence[int | None]) -> list[LinePair]:
-    """Pair the lines of a replaced run with those that replaced it, given their positions.
+    """Pair old lines with the new lines that replaced them. Both are given as the lines' positions.
 
     An old and a new line with the same position are a pair. Between two such pairs, the other lines have no
     partner if all their positions are known; otherwise the first old one is paired with the first new one,

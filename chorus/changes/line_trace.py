@@ -30,8 +30,8 @@ def trace_lines_back(
 def follow_line(line: int, changes: Sequence[Hunk]) -> tuple[int, bool]:
     """Return where a line of the old file is in the new one, and whether the changes touched it.
 
-    In a replaced run, the first old line became the first new one, and so on; surplus old lines became the
-    last new one. If the whole run was removed, its lines are where the text after it is now.
+    If a hunk replaces lines, the first old line became the first new one, and so on; surplus old lines
+    became the last new one. If a hunk only removes lines, they are where the text after them is now.
     """
     shift = 0
     for hunk in changes:

@@ -27,14 +27,16 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class ReportedEdit:
-    """The client's report about one path. `before` and `after` are None where they are not reported."""
+    """The client's report about one path. `before` and `after`: the whole text; None if not reported.
+
+    `anywhere`: the call may write anywhere, so its report covers all changes while it ran, by others too.
+    """
 
     before: str | None = None
     created: bool = False  # there was no file before
     after: str | None = None
     hunks: tuple[ReportHunk, ...] = ()
     replacements: tuple[Replacement, ...] = ()
-    # The call may write anywhere: its report covers everything that changed while it ran, by others too.
     anywhere: bool = False
     deleted: bool = False  # there was no file after
 

@@ -63,10 +63,10 @@ def split_change(
 
 
 def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[ChangePart, ...] | None:
-    """Split the content `now`, which has all the reported changes, into one part for each report.
+    """Split the content `now`, which has all the reported changes, into parts.
 
-    The part before them counts as outside: `now` without any of these changes. Return None if one of the
-    changes cannot be removed from `now`.
+    The first part is `now` without any of these changes, as outside. Then comes one part for each report.
+    Return None if one of the changes cannot be removed from `now`.
     """
     splitter = _Splitter(now, now, reports, is_open=False)
     contents = [now]
@@ -263,10 +263,10 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _moved_before(self, start: bytes | None, report: ReportedEdit) -> bytes | None:
-        """The content after this action, without what another call wrote before it to reach `start`.
+        """Apply the action's change, which was made to `start`, to the content reached so far instead.
 
-        The other call still runs, and gets these changes when it ends. Return None if the action builds on
-        them, or if its own change is unknown.
+        This leaves out what another call wrote in between: it still runs, and gets its change when it ends.
+        Return None if the two changes conflict, or if the action's change is unknown.
         """
         if start is None or self._now is None:
             return None

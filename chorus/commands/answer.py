@@ -54,7 +54,10 @@ def run(args: argparse.Namespace) -> ExitCode:
         return {"decision": "answers", "answers": render_answers(prompt, args)}
 
     def ready(prompt: PromptJson) -> bool:
-        """Return True if the questions are known. A screen shows only the first; the events have all."""
+        """Return True if the prompt has every question that the arguments answer.
+
+        The screen shows one question at a time. The client's events have all of them, but may come later.
+        """
         return bool(prompt.get("input")) or not (args.to or args.say)
 
     return give_answer(args, decide, ready=ready)

@@ -121,7 +121,10 @@ def forget_old(repository: Repository) -> int:
 
 
 def remove_chorus(repository: Repository, store: ObjectStore) -> GcJson:
-    """Remove Chorus from the repository. Lanes that no timeline knows any more stay as plain branches."""
+    """Remove Chorus from the repository. Raise LanesRemain if a work tree still has a complete lane.
+
+    Complete lanes that belong to no work tree any more stay as plain branches.
+    """
     attach(store.main_directory)  # the alternates line may be missing; git reads the lanes through it
     existing = [ref for refs in LANE_REFS for ref in repository.refs.list(refs)]
     complete = find_complete_lanes(repository) if existing else set()

@@ -1,7 +1,7 @@
 """`chorus inspect`: list the sessions, turns, prompts and actions in a recorded stream, pane or transcript.
 
-It needs no repository and no watcher. For bug reports, it also prints the rows from which no event was read,
-and counts what was not understood.
+It needs no repository and no watcher. For bug reports, it also prints the rows of the recording from which no
+event was read, and counts unknown events and other problems.
 """
 
 import argparse
@@ -147,7 +147,11 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
-    """Read a recording. If it is wrapped and no width is given, use the width that gives the most events."""
+    """Read a recording and return what it holds.
+
+    `width`: the columns at which its lines are wrapped. If they are wrapped and no width is given, try the
+    likely ones and use the one that gives the most events.
+    """
     kept: list[bytes] = []
     findings, reader = _read(_keep(chunks, kept), width)
     if width is not None or not findings.problems["unknown-width"]:

@@ -93,7 +93,7 @@ def read_screen(args: Namespace) -> ExitCode:
 
 
 def _read_capture(name: str) -> str:
-    """Return the file's text. Undecodable bytes are kept: at worst they make the screen unknown."""
+    """Return the text of a file, or of stdin for `-`. Bytes that are not UTF-8 are kept as surrogates."""
     if name == "-":
         return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     try:

@@ -1,6 +1,6 @@
 """The tmux server of the demo, with the client in a pane.
 
-Waits until the screen shows what the story expects before it types. The server and its programs end with the
+The demo types only once the screen shows what the story expects. The server and its programs end with the
 demo.
 """
 
@@ -106,7 +106,10 @@ class DemoTmux:
 
 
 def _wait_for_exit(pids: list[int]) -> None:
-    """Wait until these processes end, then kill those that do not. A client's last hooks need the watcher."""
+    """Wait until these processes end; kill those that still run after the timeout.
+
+    The watcher is stopped only after that, because the last hooks of a client need it.
+    """
     deadline = time.monotonic() + EXIT_TIMEOUT_SECONDS
     for pid in pids:
         with suppress(ProcessLookupError):

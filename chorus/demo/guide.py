@@ -51,7 +51,7 @@ class Guide:
             return
 
     def render(self, hint: str) -> str:
-        """Return the hint with the keys of this terminal, and with the right words for where the panel is."""
+        """Return the hint with this user's tmux prefix, and with the words that say where the panel is."""
         for beside, here in self.places.items():
             hint = hint.replace(beside, here)
         return hint.replace(PREFIX, self.prefix)

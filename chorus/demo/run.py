@@ -79,7 +79,10 @@ def _set_up(
 
 
 def find_places(columns: int, rows: int) -> Mapping[str, str]:
-    """Return the replacement for each phrase in the hints that does not fit where the panel is."""
+    """Return phrases of the hints, each with its replacement for a terminal of this size.
+
+    The hints say that the panel is beside the client. On a small terminal it is below, or in another window.
+    """
     if columns >= MIN_BESIDE_WIDTH:
         return {}
     return BELOW if rows >= MIN_BELOW_HEIGHT else IN_WINDOW

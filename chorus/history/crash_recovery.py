@@ -53,7 +53,7 @@ class CrashRecovery:
 
     @contextlib.contextmanager
     def guard(self, move: LaneMove | None = None) -> Iterator[None]:
-        """Protect the writing of a record and its lane's move; after a crash, `recover` finishes them."""
+        """Save `move` while the caller writes a record. After a crash, `recover` moves the lane."""
         self.is_needed = True
         self._file.begin(move)
         yield
@@ -105,7 +105,7 @@ class PendingWriteFile:
         os.pwrite(self._open(), DONE, 0)
 
     def read(self) -> PendingWrite | None:
-        """The unfinished write, or None. If its line in the file is truncated, it has no lane move."""
+        """The unfinished write, or None. If the file is truncated, the result has no lane move."""
         try:
             with self._path.open("rb") as file:
                 line = file.readline()

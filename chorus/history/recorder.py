@@ -87,7 +87,7 @@ class Recorder:
         *,
         is_waiting: Callable[[], bool] = lambda: True,
     ) -> bool:
-        """Record changes at the hinted paths as outside: the call that starts now did not make them.
+        """Record as outside what changed at the paths `hints` (None: anywhere): a call is about to start.
 
         `is_waiting` tells whether the client still waits for its hook. If the client no longer waits, the
         call itself may have made the changes. In that case, record nothing and return False.
@@ -105,7 +105,7 @@ class Recorder:
     def record_outside(
         self, hints: Iterable[str] | None = None, exclude: Collection[str] = (), reason: str | None = None
     ) -> list[TimelineCommit]:
-        """Record every change at the hinted paths as an outside change. Without hints, look everywhere."""
+        """Record what changed at the paths `hints` (None: anywhere), except `exclude`, as outside."""
         with self.journal.writing():
             seen = self._observe(hints, exclude)
             rest = [self.journal.append_outside(seen.edits, reason)] if seen.edits else []
@@ -125,7 +125,7 @@ class Recorder:
         *,
         shared: bool = False,
     ) -> None:
-        """Record what changed at the hinted paths (None: anywhere) while this action ran, as its change."""
+        """Record as the action's change what changed at the paths `hints` (None: anywhere) while it ran."""
         self.record_ended([EndedCall(action, hints, shared=shared)], source)
 
     def record_ended(
@@ -210,7 +210,7 @@ class Recorder:
     def _without_contained(self, calls: Sequence[EndedCall], source: str | None) -> list[EndedCall]:
         """Mark calls whose change is already recorded, and return the others.
 
-        A call is not marked yet if a watcher died after it had recorded the change.
+        Such a call has no mark yet if a watcher died after recording the change.
         """
         rest = []
         for call in calls:
@@ -303,5 +303,5 @@ def in_order_of_ends(calls: list[EndedCall]) -> list[EndedCall]:
 
 
 def is_skipped(path: RepoPath, skipped: Iterable[str]) -> bool:
-    """Whether these lines include a reason why the path is not recorded."""
+    """Whether one of these lines, `PATH REASON`, is about this path."""
     return any(line.startswith(f"{path} ") for line in skipped)

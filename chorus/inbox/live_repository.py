@@ -142,11 +142,10 @@ class LiveRepository:
 
 
 class _Link:
-    """One connection to a watcher. Answers go to the caller that sent the request, events to `take_event`.
+    """A connection to a watcher. `ask` sends a request and returns the answer; `take_event` gets the events.
 
-    `ask` passes the answer to `take` as soon as it is read, before any later event is handled. The caller
-    that awaits the answer runs only later: by then, events that came right after the answer may be handled
-    too.
+    A caller of `ask` can pass a function. It gets the answer as soon as the answer is read, before any later
+    event is handled. When `ask` returns, events that came after the answer may have been handled already.
     """
 
     def __init__(self, streams: Streams, take_event: Callable[[Message], None]) -> None:

@@ -36,7 +36,7 @@ MAX_ACTIONS = 50
 
 
 def list_requests(path: Path) -> list[Request]:
-    """Return the requests to the watcher of the repository at this path."""
+    """Return the requests that ask a repository's watcher for its status, prompts and open actions."""
     log = {"open": True, "limit": MAX_ACTIONS, "cwd": str(path)}
     return [("status", {}), ("prompts", {}), ("log", log)]
 
@@ -62,7 +62,7 @@ def name_repositories(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 def find_repository(name: str) -> Home:
-    """Return the repository that the inbox lists under this name."""
+    """Return the repository that the inbox lists under this name. Raises NoSuchRepository."""
     homes = {work_tree_of(home): home for home in list_registered()}
     names = name_repositories(list(homes))
     for path, known in names.items():

@@ -54,8 +54,10 @@ class FileReport(NamedTuple):
 class ChangeReport(NamedTuple):
     """The client's report of what a call changed.
 
-    For Bash the client reports every change made while the command ran, also those of other processes.
-    `complete` is False if more files changed than the report lists.
+    `changed` lists the paths that the client reports as changed, `files` only those with details. `complete`
+    is False if more files changed than the report lists.
+
+    For Bash the client reports every change made while the command ran, including those of other processes.
     """
 
     files: tuple[FileReport, ...]

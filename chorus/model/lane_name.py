@@ -46,7 +46,10 @@ def short_lane_name(name: str) -> str:
 
 
 def lane_spellings(wanted: str) -> tuple[str, ...]:
-    """Return the lane names a user may mean by `wanted`: a full name, one without its namespace, or a ref."""
+    """Return the lane names that `wanted` may mean.
+
+    `wanted`: a full lane name, a lane name without its namespace, or a ref.
+    """
     name = branch_name(wanted)
     return (name, *(namespace + name for namespace in NAMESPACES))
 

@@ -53,7 +53,7 @@ class TurnEnded(NamedTuple):
 
 
 class SessionIdle(NamedTuple):
-    """The client waits for the next message, also after an interrupted turn. It reports this late."""
+    """The client waits for the next message: the turn has ended or was interrupted, perhaps some time ago."""
 
     session: SessionId
 

@@ -36,7 +36,11 @@ _RULE_LINE = re.compile(r"\s*[╌─]+\s*")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option. `key` is its number, its place in a list without numbers, or the key that chooses it."""
+    """One option of a prompt.
+
+    `key` identifies the option: it is the option's number, its position in a list without numbers, or the key
+    that chooses it. `press`: the keys to press in a list without numbers.
+    """
 
     key: str
     label: str

@@ -187,7 +187,11 @@ class TurnTable:
     def _add_message(
         self, session: SessionId | None, turn: TurnId | None, message: str, time: str
     ) -> TurnRecord | None:
-        """Add a message to the turn that read it. Does nothing if a turn of the session already has it."""
+        """Add a message to the turn that read it, and return the turn.
+
+        Return None, and add nothing, if `session` or `turn` is None, or if any turn of the session already
+        has the message.
+        """
         record = self._find(session, turn, time)
         if record is None or any(message in one.messages for one in self.of_session(record.session)):
             return None
@@ -195,7 +199,7 @@ class TurnTable:
         return record
 
     def _set_mode(self, session: SessionId, mode: str) -> TurnRecord | None:
-        """Set the permission mode of a session and of its running turn."""
+        """Set the permission mode of a session and of its running turn. Return this turn, if there is one."""
         self._modes[session] = mode
         running = [record for record in self.of_session(session) if record.state == "running"]
         if running:
@@ -265,7 +269,7 @@ class TurnTable:
         return record
 
     def _abandon(self, session: SessionId, time: str) -> TurnRecord | None:
-        """End the running turns of a session whose client has ended."""
+        """End all running turns of a session whose client has ended. Return the last of them, if any."""
         running = [record for record in self.of_session(session) if record.state == "running"]
         for record in running:
             record.state, record.ended, record.reason = "failed", time, CLIENT_ENDED

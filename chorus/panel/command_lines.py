@@ -83,7 +83,10 @@ def answer(prompt: str, decision: str, *, option: str | None = None, message: st
 
 
 def answer_text(prompt: str, kind: str, text: str) -> str:
-    """Answer a prompt with the user's own text. If the prompt is a plan, the text says what to change."""
+    """Give the user's own text to a prompt. `kind`: the kind of prompt.
+
+    For a question the text is the answer. Any other prompt is denied with the text: it says what to change.
+    """
     if kind == "question":
         return _quote("answer", prompt, "--text", text)
     return answer(prompt, "deny", message=text)

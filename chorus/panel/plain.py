@@ -64,7 +64,8 @@ class PlainLog:
     def _render_log(self, message: Message) -> Iterator[str]:
         """Yield lines for the entries of a page that are new or have changed.
 
-        The very first page is the newest: only its last entries are rendered. No older entry ever is.
+        The first page has the newest entries, and only the last few of them are rendered. Entries of older
+        pages are never rendered.
         """
         entries = [entry for entry in map(parse_entry, list_in(message, "entries")) if entry]
         if self._first_page:

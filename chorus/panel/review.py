@@ -199,7 +199,7 @@ class Review:
             self._queue.action_next_open(1)
 
     async def _reopen(self, numbers: list[int], *, undoing: bool = False) -> None:
-        """Open kept actions again."""
+        """Open kept actions again. `undoing`: this undoes a keep, and cannot be undone itself."""
         command = command_lines.keep(numbers) + " --undo"
         again: KeepArguments = {"actions": [*numbers], "undo": True}
         try:
@@ -371,7 +371,10 @@ class Review:
             self._status.show(f"landed {commits} on {answer.get('onto', '')}{rest}", "done", command)
 
     def _lane(self) -> str | None:
-        """Return the lane of the action under the cursor, else of the chosen session, else the only lane."""
+        """Return the lane of the action under the cursor, else of the chosen session, else the only lane.
+
+        None if there is no lane, or if several are left to choose from.
+        """
         if (entry := self._queue.entry) and entry.lane:
             return entry.lane
         session = self._queue.view.session or (self._queue.group[0] if self._queue.group else None)

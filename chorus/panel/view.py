@@ -191,7 +191,7 @@ class PanelView:
         self.arrange()
 
     def fold_prompt(self) -> bool:
-        """On a screen too short for both, switch between prompt and queue. Return True if switched."""
+        """Switch between prompt and queue if the screen is too short for both. Return True if switched."""
         if self.card.shown is None or self._zoomed or self._window.size.height >= MIN_BOTH_HEIGHT:
             return False
         self._prompt_folded = not self._prompt_folded

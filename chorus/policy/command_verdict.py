@@ -53,7 +53,7 @@ def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
 def _restriction_of(context: PolicyContext, commands: Iterable[Command]) -> Finding | None:
     """The strictest finding of a rule that denies or asks about one of these commands.
 
-    If a rule that denies only possibly matches, the finding is to ask the user.
+    None if no rule does. If it is not certain that a deny rule matches, its finding is to ask the user.
     """
     found = (
         Finding(
@@ -122,7 +122,11 @@ class _LiteralJudge:
                     yield from self._judge_repository(command)
 
     def _judge_command(self, command: tuple[str, ...]) -> Finding:
-        """Judge a command: by deny and ask rules, also for commands inside it, then by allow rules."""
+        """Judge a command by the deny and ask rules; if none matches, by the allow rules.
+
+        The deny and ask rules are also matched against the commands inside it, such as `rm` in `env rm`.
+        If no rule matches, the finding is to ask the user.
+        """
         restriction = _restriction_of(self._context, unwrap(command).commands)
         if restriction is not None:
             return restriction

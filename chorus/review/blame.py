@@ -135,7 +135,7 @@ class _LineTracer:
         return written
 
     def _trace_revert(self, written: dict[int, int], after: bytes, index: int) -> dict[int, int]:
-        """Follow the lines that a revert restored, from before the reverted action; return the others."""
+        """Trace the lines that a revert restored, from before the reverted action; return the others."""
         for name in self._records[index].record.reverts:
             older = range(index + 1, len(self._records))
             target = next((p for p in older if self._records[p].record.action == name), None)

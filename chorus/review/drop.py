@@ -1,7 +1,8 @@
 """Drop lanes and restore them.
 
 Dropping deletes the branch, after saving its tip next to the timeline; its commits stay until the next
-garbage collection. Never deletes a branch that is checked out or has moved meanwhile.
+garbage collection. Never deletes a branch that is checked out, or that another process
+moves at the same time.
 """
 
 from collections.abc import Sequence

@@ -41,7 +41,7 @@ class Inseparable(ChorusError):
 class Selection:
     """Which actions are meant: named ones, or those of some turns or a lane.
 
-    `paths` and `hunks` (numbers of hunks of one action) limit it to parts of them.
+    `paths` and `hunks` (numbers of hunks of one action) limit the selection to parts of these actions.
     """
 
     actions: Sequence[str] = ()

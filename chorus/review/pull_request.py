@@ -97,7 +97,7 @@ def _render_request(request: str) -> Iterator[str]:
 
 
 def _render_places(recorder: Recorder, entry: LogEntry, base: str | None) -> Iterator[str]:
-    """Yield, as Markdown, where the lines are now that an action changed. `base`: the address for links."""
+    """Yield, as Markdown, where the lines that an action changed are now. `base`: the address for links."""
     places = list(changed_lines(recorder, entry))
     for path, lines in places[:MAX_PLACES]:
         yield _render_place(path, lines or range(0), base if lines is not None else None)

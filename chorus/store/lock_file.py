@@ -113,7 +113,10 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def write_error(error: OSError, what: str) -> ChorusError | OSError:
-    """Return CannotWrite for a full or read-only disk or a denied permission, otherwise `error` itself."""
+    """Return CannotWrite for a full or read-only disk or a denied permission, otherwise `error` itself.
+
+    `what`: the path that could not be written, for the message.
+    """
     if error.errno in DISK_FULL | NOT_PERMITTED:
         return CannotWrite(f"cannot write {what}: {error.strerror}")
     return error
@@ -121,7 +124,10 @@ def write_error(error: OSError, what: str) -> ChorusError | OSError:
 
 @contextlib.contextmanager
 def translate_write_errors(what: str) -> Iterator[None]:
-    """In the `with` block, raise CannotWrite for a full or read-only disk or a denied permission."""
+    """In the `with` block, raise CannotWrite for a full or read-only disk or a denied permission.
+
+    `what`: the path to be written, for the message. Other errors are raised unchanged.
+    """
     try:
         yield
     except OSError as error:

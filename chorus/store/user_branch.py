@@ -86,7 +86,10 @@ class UserBranch:
             raise BranchBusy(f"a {operation} is in progress", hint="Finish or abort it, then land again.")
 
     def commit(self, tree: Oid, message: str) -> Oid:
-        """Commit this tree. The user's hooks may change it. If this raises, the caller must roll back."""
+        """Commit this tree to the branch and return the commit. The user's hooks may change the tree.
+
+        If this raises, the caller must roll back.
+        """
         if self.is_new and not self._is_created:
             assert self.start is not None
             self._repository.refs.update(self.ref, self.start, None, "chorus: branch created for a landing")
@@ -122,7 +125,10 @@ class UserBranch:
         return Oid(done.stdout.decode().strip())
 
     def move(self, tip: Oid, reason: str) -> None:
-        """Move the branch from its start to `tip`, a commit that was made without moving the branch."""
+        """Move the branch to `tip`, a commit that was made without moving the branch.
+
+        Raises RefMoved if the branch is no longer where it was when it was opened.
+        """
         self._repository.refs.update(self.ref, tip, self.start, reason)
         self.tip = tip
 
@@ -138,7 +144,9 @@ class UserBranch:
             raise CommitRefused(f"the commit was refused; nothing was changed\n{output}")
 
     def roll_back(self) -> None:
-        """Move the branch back to its start, and restore COMMIT_EDITMSG. A new branch is deleted.
+        """Move the branch back to where it was when it was opened, and restore COMMIT_EDITMSG.
+
+        A branch that did not exist then is deleted.
 
         Raises RefMoved if another process has moved the branch.
         """
@@ -180,9 +188,9 @@ class UserBranch:
             self._repository.private_git.run(*read, tree, extra=self._variables)
 
     def _make_git_dir(self, commit: Oid | None = None) -> dict[str, str]:
-        """Create a git directory with its own HEAD, the branch or `commit`. All else is the user's.
+        """Create a git directory whose HEAD is the branch, or `commit` if it is given.
 
-        Returns the variables that make git use this directory.
+        Refs, objects and configuration are the user's. Returns the variables that make git use the directory.
         """
         directory = self._scratch / ("amend" if commit else "git")
         directory.mkdir()
@@ -192,7 +200,10 @@ class UserBranch:
 
 
 def _in_encoding(encoding: str | None) -> tuple[str, str]:
-    """Return the option for a message in this encoding, whatever the user has set for new commits."""
+    """Return git's option to write commit messages in this encoding, or in UTF-8 if it is None.
+
+    It overrides the user's setting for new commits.
+    """
     return "-c", f"i18n.commitEncoding={encoding or 'UTF-8'}"
 
 

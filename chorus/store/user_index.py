@@ -59,10 +59,10 @@ def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPa
 
 
 def knows_as_is(repository: Repository, paths: Iterable[RepoPath]) -> bool:
-    """True if the index has the current `stat` data of all these files.
+    """True if the `stat` data in the index is current for all these files.
 
-    Then git wrote the files last, or `git status` found the content of the index in them and updated their
-    `stat` data. False if the index is large or of a version that is not supported.
+    This means that git wrote the files last, or that `git status` compared them with the index and found them
+    unchanged. False if the index is large or its version is not supported.
     """
     file = repository.git_dir / "index"
     try:
@@ -83,7 +83,10 @@ def _is_stamped(known: IndexEntry | None, stamp: Stamp) -> bool:
 def update_index(
     repository: Repository, changes: Mapping[RepoPath, TreeEntry | None], old: Mapping[RepoPath, StagedEntry]
 ) -> None:
-    """Put these entries into the index, with the flags of the entries they replace."""
+    """Put these entries into the index, or (None) remove them.
+
+    An entry that replaces another gets the flags of the other one from `old`, which has the present entries.
+    """
     gone = [f"0 {'0' * 40}\t{path}" for path, entry in changes.items() if entry is None]
     come = [f"{entry.mode:o} {entry.oid}\t{path}" for path, entry in changes.items() if entry is not None]
     if changes:

@@ -11,9 +11,10 @@ _pauses = 0  # by all threads
 
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
-    """Pause the collection of reference cycles in all threads, until the last of several pauses has ended.
+    """In the block, pause the collection of reference cycles in all threads.
 
-    Collection takes a third of the time of reading a long history, and stops all threads while it runs.
+    Several pauses may overlap: collection goes on when the last one has ended. Collection takes a third of
+    the time of reading a long history, and stops all threads while it runs.
     """
     global _pauses  # noqa: PLW0603  the collector is the process's
     with _lock:

@@ -52,7 +52,10 @@ def sanitize_lines(text: str, *, max_lines: int) -> list[str]:
 
 
 def expand_tabs(line: str) -> str:
-    """Replace tabs with blanks at the start of the line, in more characters than are ever shown."""
+    """Replace the tabs in a line with blanks, up to the next tab stop.
+
+    The rest of a very long line, which is never shown, keeps its tabs.
+    """
     if "\t" not in line:
         return line
     return line[: MAX_LINE_CHARACTERS * 2].expandtabs(TAB_WIDTH) + line[MAX_LINE_CHARACTERS * 2 :]

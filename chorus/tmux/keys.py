@@ -58,8 +58,8 @@ def press(
 ) -> None:
     """Press one key. Raises PaneChanged, and sends nothing, if the pane differs from `pane`.
 
-    `showing`: texts, each within one row, that must all be on the screen when the key is sent. `rows`: rows
-    that must be on it too.
+    `showing`: texts, each within one row. `rows`: rows of the screen. If the screen does not show all of them
+    when the key is sent, ScreenChanged (a PaneChanged) is raised.
     """
     if key in NAMED_KEYS:
         command = ["send-keys", "-t", pane.id, key]
@@ -97,7 +97,7 @@ def _send(tmux: Tmux, pane: PaneState, command: list[str], showing: Sequence[str
 
 
 def _condition(pane: PaneState, showing: Sequence[str], rows: ShownRows) -> str:
-    """A tmux format: true if the pane is still as in `pane`, is alive, takes keys and shows the texts."""
+    """A tmux format: true if the pane is as in `pane`, is alive, takes keys, and shows all texts and rows."""
     identity = pane.identity
     equal = {
         "pid": str(identity.server_pid),

@@ -150,9 +150,9 @@ def open_side_pane(
 def show_side_pane(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str]
 ) -> str | None:
-    """Run the command in a side pane of `pane`, or in a window of its own if there is no room for both.
+    """Run the command in a side pane of `pane`, or in a new window if `pane` is too small to be split.
 
-    Nothing is opened if there is a side pane already. Returns the error message if it fails, otherwise None.
+    Nothing is opened if there is a side pane already. Returns None, or the error message if opening fails.
     """
     try:
         if find_side_panes(tmux, pane):

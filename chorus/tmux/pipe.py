@@ -95,9 +95,10 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
 
 
 def _reopen(fifo: Path) -> tuple[int, bytes] | None:
-    """Open a fifo that still has a writer. Return its descriptor, and the byte read in the check or b"".
+    """Open a fifo that still has a writer. Return its descriptor, and its first byte or b"".
 
-    If the fifo has no writer, remove it and return None.
+    Whether there is a writer is known only after reading a byte. If there is none, remove the fifo and return
+    None. Also return None if there is no fifo.
     """
     if not fifo.exists():
         return None
@@ -114,7 +115,10 @@ def _reopen(fifo: Path) -> tuple[int, bytes] | None:
 
 
 def _render_writer(fifo: Path) -> str:
-    """The shell command that tmux writes to. It creates a file once it has opened the fifo."""
+    """The shell command that copies the pane's output from tmux to the fifo.
+
+    Once it has opened the fifo, it creates a file, which `_wait_for_writer` waits for.
+    """
     path, connected = shlex.quote(str(fifo)), shlex.quote(str(_connected_file(fifo)))
     return escape_format(f"exec > {path}; echo > {connected}; exec cat")
 

@@ -33,7 +33,7 @@ class Tmux(Protocol):
     def address(self) -> Address: ...
 
     def run(self, *commands: Sequence[str]) -> list[str]:
-        """Return the lines the commands print. Raises the errors of `chorus.tmux.errors`."""
+        """Run the commands and return the lines they print. Raises the errors of `chorus.tmux.errors`."""
         ...
 
 
@@ -121,6 +121,9 @@ def read_version() -> str:
 
 
 def is_supported(version: str) -> bool:
-    """True if Chorus supports this version. A version without a number is built from the newest source."""
+    """True if Chorus supports this version.
+
+    A version without a number, such as `master`, is supported: it is built from the newest source.
+    """
     numbers = re.search(r"(\d+)\.(\d+)", version)
     return numbers is None or (int(numbers[1]), int(numbers[2])) >= MIN_VERSION

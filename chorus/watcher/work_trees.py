@@ -415,9 +415,9 @@ class WatchedTree:
         return self._changed_paths.take().where if until is None else self._changed_paths.take_ended(until)
 
     async def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
-        """Record all changes so far as outside changes, if the client still waits.
+        """Record all changes so far, except at the paths in `exclude`, as outside changes.
 
-        Otherwise leave them, because the call that starts may have made some of them.
+        If the client no longer waits, leave them: the call that starts may have made some of them.
         """
         taken, waits = self._changed_paths.take(), from_any_thread(is_waiting)
         where = taken.where
@@ -427,7 +427,10 @@ class WatchedTree:
             self._changed_paths.put_back(taken)
 
     async def _sweep_until(self, until: str | None, exclude: frozenset[str]) -> None:
-        """Record changes from before `until` as outside changes. Leave later ones for the call's window."""
+        """Record changes from before `until`, except at the paths in `exclude`, as outside changes.
+
+        Leave later ones for the call's window.
+        """
         self._changed_paths.gather()
         if until is None or self._changed_paths.are_lost:
             return
@@ -584,7 +587,7 @@ class WatchedTrees:
         return list(self.all.values())
 
     def set_more_to_come(self, more: bool) -> None:
-        """Set whether more events wait to be read: calls that end now are then not recorded yet.
+        """Set whether more events wait to be read. If so, calls that end now are recorded later.
 
         The caller holds the pipeline's lock.
         """

@@ -210,7 +210,7 @@ class PageServer:
         return JSONResponse({"how": done.get("how")})
 
     async def _action(self, request: Request, number: int) -> Response:
-        """Return the patch of one action."""
+        """Return the patch of the action that the request names. `number`: the browser."""
         key, action = request.query_params.get("repository", ""), request.query_params.get("id", "")
         found = mapping(await self._inbox.request(key, "show", {"action": action, "cwd": self._path_of(key)}))
         if not isinstance(found.get("patch"), str):
@@ -218,7 +218,7 @@ class PageServer:
         return JSONResponse({"lines": shown_patch(cast(ActionJson, found))})
 
     async def _review(self, request: Request, number: int) -> Response:
-        """Keep, reopen, revert or redo an action."""
+        """Keep, reopen, revert or redo the action that the request names. `number`: the browser."""
         sent = await self._read_change(request)
         do, key, action = sent.get("do"), sent.get("repository"), sent.get("id")
         if do not in REVIEWS or not isinstance(key, str) or not isinstance(action, str):

@@ -1,9 +1,9 @@
 """The repositories of this user in which a watcher runs or ran: one small private file each.
 
-A watcher writes its file when it starts. The file holds only the path of the repository, so nothing else in
-it can be out of date; the socket shows whether the watcher runs. The directory and its files belong to the
-user alone: a file that another user could have written is not read. Standard library only, and neither typing
-nor pathlib: `chorus inbox --short` imports it.
+A watcher writes its file when it starts. The file holds only the path of the repository. It does not say
+whether the watcher still runs: the socket shows this. The directory and its files belong to the user alone: a
+file that another user could have written is not read. Standard library only, and neither typing nor pathlib:
+`chorus inbox --short` imports it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,10 @@ def list_registered() -> list[Home]:
 
 
 def repository_key(home: Home) -> str:
-    """A name for a repository that does not reveal its path; also the name of its file."""
+    """A name for a repository that does not reveal its path.
+
+    It is also the name of the repository's file in the registry.
+    """
     from hashlib import sha256  # noqa: PLC0415  needs a library that few commands load
 
     return sha256(os.fsencode(home.repository)).hexdigest()[:32]

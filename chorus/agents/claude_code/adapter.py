@@ -140,7 +140,10 @@ class ClaudeCode:
 
 
 def _hook_groups(scope: SettingsScope) -> HookGroups:
-    """Return the hooks for a settings file. A project's file is shared, so its hooks must not name a path."""
+    """Return the hooks for a settings file.
+
+    A project's file is shared with other users, so its hooks look up the hook program on PATH.
+    """
     if scope is SettingsScope.PROJECT:
         return program.render_portable_hook_groups()
     return program.render_hook_groups(_hook_program(), program.find_chorus_program())

@@ -21,9 +21,9 @@ class InvalidReport(ValueError):
 
 
 def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
-    """Return the file that a tool's input or result names, as an absolute path if `cwd` is known.
+    """Return the path of the file that a tool's input or result names; empty if it names none.
 
-    No tool names two files.
+    The path is absolute if `cwd` is known. No tool names two files.
     """
     if _ANY_PATH_KEY.isdisjoint(tool_input):
         return ()

@@ -50,8 +50,8 @@ def give_answer(
 ) -> ExitCode:
     """Answer the prompt, and print what was sent.
 
-    `decide` returns the fields of the request. `ready` tells whether the prompt has all details that `decide`
-    needs; details that are missing are waited for.
+    `decide` returns the answer to send. `ready` returns whether the prompt has all details that `decide`
+    needs. If some are missing, wait a few seconds for them, then answer anyway.
     """
     repository, _, name = args.prompt.rpartition(":")
     with open_watcher_of(repository) if repository else open_watcher() as connection:

@@ -51,13 +51,19 @@ def _read_tree_log(root: Path, log_filter: LogFilter) -> list[LogEntryJson]:
 
 
 def add_paths(entries: list[LogEntryJson]) -> None:
-    """Add the paths to entries that have too many for the watcher to send, of any work tree."""
+    """Add the paths to the log entries that come without them because they have too many.
+
+    The entries may be of several work trees.
+    """
     paths = read_git_paths(Git(Path.cwd()))
     json_views.add_paths(Git(Path(paths.work_tree)), f"{paths.git_dir}/chorus", entries)
 
 
 def read_actions(names: Sequence[str], *, user_diff: bool) -> Iterator[ActionJson]:
-    """Yield the actions one by one, each read when it is needed."""
+    """Yield the actions; each is read only when the caller asks for it.
+
+    `user_diff`: make patches with the user's settings for diffs.
+    """
     trees, current = _list_trees(here=False)
     with ExitStack() as stack:
         logs: dict[Path, DiskLog] = {}

@@ -112,7 +112,10 @@ class TurnFollower:
         return None
 
     def _take_turn(self, turn: TurnJson) -> TurnJson | None:
-        """Handle a changed turn. Return it if it is over and has answered the message that is followed."""
+        """Return the turn if it is over and has answered the message; None if there is more to wait for.
+
+        The turn that reads the message also shows which session to follow.
+        """
         # The turn's result, which has the reason, comes after the hooks have reported the turn's end.
         if self._message in turn["messages"]:
             self._session, self._read_at = turn["session"], self._read_at or datetime.now(UTC).isoformat()
@@ -148,7 +151,10 @@ class TurnFollower:
         print_err(f"chorus: waiting for an answer to {name}, {prompt['title']}: {how}")
 
     def _show_early(self, turn: str) -> None:
-        """Once the session is known, show the text and calls kept for this turn, and forget all kept ones."""
+        """Show this turn's text and calls that came before the session was known.
+
+        Then forget what came early, for other turns too. Do nothing while the session is still unknown.
+        """
         if self._live is not None and self._session is not None:
             for event in self._early:
                 if event["session"] == self._session and event["turn"] == turn:

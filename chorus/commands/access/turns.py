@@ -1,4 +1,4 @@
-"""Read the recorded turns, through the watcher or from its file, and render them."""
+"""Read the recorded turns and render them. Without a watcher they are read from the file it saved them in."""
 
 from __future__ import annotations
 

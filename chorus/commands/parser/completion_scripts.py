@@ -140,7 +140,11 @@ def _cases(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str
 
 
 def _values(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str:
-    """Render the branches of the shell's `case` that offer, after an option, only the option's values."""
+    """Render a branch of the shell's `case` for each option with a value: after it, only values are offered.
+
+    `form`: the command of a branch, with `{words}` for the values. `opening`: what the shell needs before the
+    pattern of a branch.
+    """
     lines = []
     for page in _all(pages):
         for option in (option for option in page.options if option.value is not None):

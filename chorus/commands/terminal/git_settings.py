@@ -28,7 +28,7 @@ def read_pager(command: str) -> str | None:
 
 @cache
 def wants_colour(name: str = "ui") -> bool:
-    """Return True if git colours this output (`color.diff`). False without a terminal, or with NO_COLOR."""
+    """Return True if git's `color.<name>` asks for colour. False without a terminal, or with NO_COLOR."""
     if not sys.stdout.isatty() or "NO_COLOR" in os.environ:
         return False
     return _run_git("config", "--get-colorbool", f"color.{name}", "true") != "false"

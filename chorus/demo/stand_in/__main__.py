@@ -18,7 +18,7 @@ EXIT_SECONDS = 1.0
 
 
 class App:
-    """Draws the screen and takes keys, while another thread holds the conversation."""
+    """Draws the screen and reads keys. Another thread plays the conversation meanwhile."""
 
     def __init__(self, options: argparse.Namespace, terminal: Terminal) -> None:
         self._session = Session(Path.cwd(), options.permission_mode)

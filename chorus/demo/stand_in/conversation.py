@@ -131,7 +131,7 @@ class Conversation:
         return result
 
     def _ask(self, tool_input: Mapping[str, Any]) -> Decision:
-        """Show the permission dialog and run the hooks at the same time. Return the first answer."""
+        """Show the permission dialog while the hooks run. Return the first answer: the user's or a hook's."""
         answers: queue.SimpleQueue[int | Json] = queue.SimpleQueue()
         command, program = str(tool_input["command"]), program_of(tool_input)
         description = str(tool_input.get("description", "Run shell command"))

@@ -23,7 +23,10 @@ class Hooks:
         self._hooks: Json = json.loads(settings).get("hooks", {}) if settings else {}
 
     def run(self, event: str, fields: Json, *, subject: str = "") -> list[Json]:
-        """Run the hooks of an event, one after another. Return the `hookSpecificOutput` of each, if any."""
+        """Run the hooks of an event, one after another. Return the `hookSpecificOutput` of each, if any.
+
+        `subject`: what the matchers of the hooks are compared with, such as the tool's name.
+        """
         session = self._session
         value: Json = {
             "session_id": session.id,

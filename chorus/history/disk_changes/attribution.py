@@ -73,13 +73,13 @@ class Attribution:
     """Calls in the order in which they wrote, the paths each may have written, and the steps to record.
 
     `written_since`: paths that one of the calls may have written, and that were written again after it ended.
+    `contained`: for each action whose change cannot be separated, the action that gets it. Both are indexes.
     """
 
     calls: Sequence[EndedCall]
     paths: Sequence[Collection[RepoPath]]
     written_since: Collection[RepoPath] = ()
     steps: list[RecordStep] = field(default_factory=list)
-    # For each action whose change cannot be separated, the action that gets the change. Both are indexes.
     contained: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -104,15 +104,18 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class SharedPath:
-    """One path with its state before and after, and the actions that may have changed it, by index."""
+    """One path with its state before and after, and the actions that may have changed it, by index.
+
+    `reports`: the client's report of each of `actions`. `is_open`: an unfinished call names the path too.
+    `ended_before`: the indexes of reports whose call had ended before the file was last written.
+    """
 
     path: RepoPath
     before: TreeEntry | None
     after: TreeEntry | None
     actions: tuple[int, ...]
     reports: tuple[ReportedEdit, ...]
-    is_open: bool = False  # a call that has not ended names it too
-    # The reports, by index, of calls that had ended before the file was written last.
+    is_open: bool = False
     ended_before: tuple[int, ...] = ()
 
 
@@ -182,8 +185,9 @@ class Attributor:
     ) -> tuple[str | None, str | None]:
         """Explain why an action has no change of its own.
 
-        Return the action whose record holds the change, or else a reason. Both are None if the client reports
-        no change either.
+        Return (action, None) if another action's record holds the change (`within`, if given), else
+        (None, reason). Return (None, None) if the client reports no change, or if the call may write anywhere
+        and its report proves no change.
         """
         changed = self._reported_as_changed(action, paths)
         lost = [path for path in changed if self._is_missing(action, path, self._timeline.entry(path))]
@@ -301,9 +305,10 @@ class Attributor:
         )
 
     def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
-        """The parts of a file that does not differ from the timeline, although actions report changes to it.
+        """Split a file that is as on the timeline among the actions that report changes to it.
 
-        These changes were undone, or they were recorded before they were reported.
+        The changes were undone, or were recorded before they were reported. Return no parts if an action's
+        record holds one of them, or if they cannot be separated.
         """
         changing = [index for index, report in enumerate(shared.reports) if reports_change(report)]
         content = self._workspace.read(shared.after) if changing else None

@@ -18,11 +18,13 @@ from chorus.store.objects.trees import TreeEntry
 
 @dataclass(frozen=True, slots=True)
 class LaneChange:
-    """The entries to put on the lane; None: the file is removed. `context` is committed first, by itself."""
+    """The entries to put on the lane; None: the file is removed. `context` is committed first, by itself.
+
+    `lines`: the lines of each context, counted from 1 in the file before the action; none: the whole file.
+    """
 
     context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
     changes: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
-    # The lines of each context, counted from 1 in the file before the action. Without lines: the whole file.
     lines: dict[RepoPath, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -109,7 +111,7 @@ def _place_whole(
     path: RepoPath,
     entries: tuple[TreeEntry | None, TreeEntry | None, TreeEntry | None],
 ) -> None:
-    """Place a change that has no lines to place: a file the lane does not have, a link, binary content."""
+    """Add a change without lines to `plan`: of a file the lane does not have, a link, binary content."""
     before, ours, after = entries
     if ours == after and after is not None:
         return

@@ -170,7 +170,7 @@ class Lanes:
     def _describe_context(
         self, origins: Mapping[RepoPath, str], lines: Mapping[RepoPath, Sequence[int]]
     ) -> tuple[str, ...]:
-        """`BY LINES PATH` for each file: the number of the action that wrote the lines, `-` for the user."""
+        """`BY LINES PATH` for each file. BY: the number of the action that wrote LINES, or `-` (the user)."""
         described = []
         for path, origin in origins.items():
             other = None if origin.startswith(USER_ORIGINS) else self._timeline.find_action(origin)
@@ -214,7 +214,7 @@ class Lanes:
         return {ref for ref in (head.ref, *named) if ref}
 
     def _catch_up(self) -> None:
-        """Read the lanes in new records, or in all records if the history was rewritten."""
+        """Update the known lanes from new records; from all records if the history was rewritten."""
         records = self._timeline.records
         if self._seen > len(records) or (self._seen and records[self._seen - 1].oid != self._seen_last):
             self._seen = 0

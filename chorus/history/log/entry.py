@@ -23,7 +23,7 @@ FindAction: TypeAlias = Callable[[str], TimelineCommit | None]
 
 
 class Undone(NamedTuple):
-    """How much of an action's change is gone from disk. `whole`: nothing of the change is left."""
+    """How much of an action's change is gone from disk: `gone` of `of` lines. `whole`: nothing is left."""
 
     by: UndoneBy
     whole: bool
@@ -144,7 +144,7 @@ STATUS_OF_CALL: dict[str, ActionStatus] = {"denied": "denied", "failed": "failed
 
 
 def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_action: FindAction) -> LogEntry:
-    """The entry of a call without a record. If another record holds its change, that gives the status."""
+    """The entry of a call without a record. If another record holds the change, it decides the status."""
     name, within = call["id"], call.get("within")
     holder = find_action(within) if within else None
     lane_commit = holder.record.lane_commit if holder else None

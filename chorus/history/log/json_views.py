@@ -149,5 +149,5 @@ def _run_user_diff(git: Git, own_dir: str, commit: Oid) -> str:
 
 
 def _without_index(own_dir: str) -> dict[str, str]:
-    """The environment for an empty index: git would otherwise read the user's whole index, for no use."""
+    """Environment variables that give git an empty index, so that it does not read the user's whole index."""
     return {"GIT_INDEX_FILE": f"{own_dir}/no-index"}

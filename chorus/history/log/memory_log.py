@@ -33,7 +33,7 @@ MAX_TAKEN = 4096
 
 
 class LogUpdate(NamedTuple):
-    """What was added since the last reading."""
+    """What was added since the last reading. `touched`: ids of calls whose entries may be different now."""
 
     records: list[TimelineCommit]
     marks: list[Mark]
@@ -81,9 +81,9 @@ class LogFollower:
         return LogUpdate(records, marks, touched)
 
     def _find_moved_off(self, marks: Sequence[Mark]) -> Set[str]:
-        """If a branch has moved, check again which landed actions are on a branch.
+        """Check which landed actions are on a branch, if a branch has moved or an action landed.
 
-        Return those that are no longer on one, and those that are on one again.
+        Return the actions for which the answer is not the same as before, in either direction.
         """
         if not self._marks.landings:
             return frozenset()

@@ -55,7 +55,7 @@ def find_landed(git: Git, landings: Mapping[str, Landing], tips: Sequence[str] =
 
 
 def find_named_actions(git: Git, tips: Sequence[str], *limits: str) -> set[str]:
-    """Every action that a commit of these branches names in its trailers."""
+    """Every action that a commit of these branches names in its trailers. `limits`: options of `git log`."""
     output = git.run(
         "log",
         "-z",

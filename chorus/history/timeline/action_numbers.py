@@ -26,7 +26,7 @@ class ActionNumbers:
         return max(own, self._read()) + 1
 
     def take(self, number: int) -> None:
-        """Save the number that an action got. Its timeline has it too."""
+        """Write the number of a new action to the shared file, for the other work trees."""
         with suppress(OSError):
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:

@@ -120,7 +120,7 @@ class FileLines:
 
 
 class LineFollower:
-    """Follows files through given versions, and remembers the last few."""
+    """Finds lines by following files through given versions. Keeps the result for the last few files."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

@@ -51,7 +51,10 @@ def render_schema() -> JsonSchemaValue:
 
 
 def _supported(annotation: Any) -> Any:  # noqa: ANN401  annotations are of every type
-    """Rebuild typed dictionaries with `typing_extensions`: pydantic needs these before Python 3.12."""
+    """Return the annotation with each typed dictionary rebuilt as one of `typing_extensions`.
+
+    Before Python 3.12, pydantic accepts no others.
+    """
     if is_typeddict(annotation):
         hints = get_type_hints(annotation, include_extras=True)
         fields = {name: _supported(hint) for name, hint in hints.items()}

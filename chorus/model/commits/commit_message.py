@@ -152,7 +152,10 @@ def parse_parts(message: str) -> tuple[str, ...]:
 
 
 def parse_contexts(message: str) -> tuple[str, ...]:
-    """Return where the lines of a context commit come from: `ORIGIN PATH` for each file."""
+    """Return `ORIGIN PATH` for each file of a context commit.
+
+    ORIGIN says who wrote the lines: the id of an action, `outside:COMMIT` for an outside change, or `start`.
+    """
     return tuple(_parse_value(value) for value in _CONTEXT_LINE.findall(message))
 
 

@@ -141,7 +141,10 @@ class FeedReader:
 
 
 def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again: bool) -> Iterator[Message]:
-    """Subscribe, then yield the current state. Changes made while it is read follow as events."""
+    """Subscribe, then yield the current state. Changes made while it is read follow as events.
+
+    `label`: the name of the panel's work tree. `again`: the panel was connected before; it then says so.
+    """
     connection.ask("subscribe")
     hello = _ask(connection, "hello", dict)
     yield {

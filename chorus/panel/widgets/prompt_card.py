@@ -52,7 +52,7 @@ _NUMBERED_LINE = re.compile(r" *\d+ (?=[ +-])")
 
 @dataclass(frozen=True, slots=True)
 class ShownPrompt:
-    """The prompt on screen. `since`: when it was drawn; None until then."""
+    """The prompt on screen. `position`: such as `2 of 3`. `since`: when it was drawn; None until then."""
 
     prompt: PendingPrompt
     session: str
@@ -222,7 +222,7 @@ class PromptCard(Widget, can_focus=True):
         )
 
     def _note_read(self) -> None:
-        """Count the lines on the screen as read, unless lines before them were not on the screen yet."""
+        """Count the lines on the screen as read, if all lines before them were read."""
         drawn = self.shown is not None and self.shown.since is not None
         if drawn and not self.small and self._offset <= self._read:
             self._read = max(self._read, self._offset + self._shown_lines())
@@ -255,7 +255,10 @@ class PromptCard(Widget, can_focus=True):
 
 @dataclass(frozen=True, slots=True)
 class PromptLines:
-    """A prompt as lines. Only the body scrolls, so question and options stay visible below a long body."""
+    """A prompt as lines. Only the body scrolls, so question and options stay visible below a long body.
+
+    `options`: the option that each line of `foot` shows. `longer`: the body is too long to be shown in full.
+    """
 
     head: list[Pieces]
     body: list[Pieces]

@@ -91,7 +91,11 @@ def _split_blocks(
 def _add_spans(
     tokens: Iterator[tuple[int, object, str]], lengths: list[int], block: list[int], spans: dict[int, Spans]
 ) -> None:
-    """Turn tokens of the joined text into spans of each line."""
+    """Add the styles of some lines to `spans`.
+
+    `tokens`: the tokens of these lines, joined by newlines; `lengths`: the length of each line; `block`: the
+    index of each line in the patch.
+    """
     starts = [0]
     for length in lengths:
         starts.append(starts[-1] + length + 1)

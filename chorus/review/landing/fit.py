@@ -245,8 +245,8 @@ class _Fitter:
 
         Return these two lists, the resulting tree, and the changes that lead to that tree. Changes of a
         file that do not fit one after the other may fit if they are joined, because a later action undid the
-        conflicting part. They are joined only if needed: if the branch already has a line that one change
-        added and a later one removed, the joined change would not remove the line.
+        conflicting part. They are joined only if needed: a joined change does not remove a line that one
+        change added and a later one removed, and the branch may already have that line.
         """
         changes = self._todo(actions)
         entries = self._merge(tree, changes)
@@ -299,10 +299,10 @@ class _Fitter:
         )
 
     def _find_versions_in(self, ours: TreeEntry, first: PathChange) -> Iterator[TreeEntry | None]:
-        """Yield each version of a file later than `first`, if all lines added until then are in `ours`.
+        """Yield the file after each change later than `first`, if `ours` has all lines added by then.
 
-        These are the lines that `first` or a later change added and that were not removed again. They are
-        compared by text: one merge for each version would take minutes on a long lane.
+        Added lines are those that `first` or a later change added, and that no later change removed. They
+        are compared by text: one merge for each version would take minutes on a long lane.
         """
         present = set(split_lines(self._text(ours)))
         missing: Counter[bytes] = Counter()

@@ -114,9 +114,10 @@ def join_changes(changes: Iterable[PathChange], paths: Collection[RepoPath]) -> 
 def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathChange]) -> set[PathChange]:
     """Find the changes that the tree already has.
 
-    If a change left its file exactly as it is in the tree, the tree has this change. It also has the changes
-    before, as long as each starts where the one before ended. A gap means that an action in between does not
-    land, such as the revert of an action that was redone: that action may have removed an earlier change.
+    If a change left its file exactly as it is in the tree, the tree has this change. It also has the earlier
+    changes of the file, back to the first gap: a change that does not start where the one before it ended.
+    In a gap, actions do not land (a revert that was redone, for example), and may have removed what was
+    there before.
     """
     by_path: dict[RepoPath, list[PathChange]] = {}
     for change in changes:

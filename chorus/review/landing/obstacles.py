@@ -82,7 +82,7 @@ class _LaneVersion:
 class _Place:
     """A file, or some of its lines on disk, counted from 1.
 
-    `own`: the words for it in a message if it is an uncommitted change of the user.
+    `own`: the words for this place in a message, if it is an uncommitted change of the user.
     """
 
     path: RepoPath
@@ -372,7 +372,7 @@ def left_json(left: Sequence[LeftAction]) -> list[LeftActionJson]:
 
 
 def left_hints(left: Sequence[LeftAction], onto: str) -> list[str]:
-    """One line for each kind of obstacle."""
+    """One hint for each kind of obstacle: what the user can do."""
     kinds = dict.fromkeys(obstacle.why for action in left for obstacle in action.obstacles)
     moved = [a.entry.commit for a in left if any(o.why == "branch" for o in a.obstacles) and a.entry.commit]
     commits = " ".join(commit[:10] for commit in moved)

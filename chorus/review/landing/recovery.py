@@ -1,7 +1,7 @@
 """The progress of a landing on disk: after a crash the next process finishes it or rolls it back.
 
 If all commits were made, the rest of the landing is done. Otherwise the branch goes back to where it was, and
-nothing has landed. A branch that someone else moved meanwhile is left alone. Never touches the work tree.
+nothing has landed. A branch with any other new commit is left alone. Never touches the work tree.
 """
 
 import contextlib

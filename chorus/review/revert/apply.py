@@ -36,7 +36,10 @@ class NothingToRevert(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class RevertRecord:
-    """One record of a revert: what it changes on one lane."""
+    """One record of a revert: what it changes on one lane.
+
+    `reverts` and `reverts_part`: the action that it reverts as a whole, or in part.
+    """
 
     id: ToolUseId
     lane_of: str  # the action that is reverted: the record goes to its lane
@@ -47,7 +50,7 @@ class RevertRecord:
 
 
 def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOOL) -> list[TimelineCommit]:
-    """Write the files and record the revert. If a file changed meanwhile, restore the others and raise."""
+    """Write the files and record the revert. If a file changed since planning, undo all writes and raise."""
     if not plan.writes:
         raise NothingToRevert("there is nothing left to revert")
     with recorder.journal.writing():

@@ -26,7 +26,10 @@ SkippedErrors: TypeAlias = tuple[type[ChorusError], ...]
 
 
 def write_files(recorder: Recorder, writes: Sequence[FileWrite]) -> None:
-    """Write all files. If one changed meanwhile or cannot be written, restore the others and raise."""
+    """Write all files; if one cannot be written, restore the others and raise.
+
+    A file that has changed since it was read counts as one that cannot be written.
+    """
     written: list[FileWrite] = []
     try:
         for write in _write(recorder, sorted(writes, key=lambda write: write.new is not None)):
@@ -51,7 +54,7 @@ def _write_if(
     wanted: Iterable[tuple[RepoPath, Content | None, Content | None]],
     skipped: SkippedErrors,
 ) -> None:
-    """Write those files, given as (path, expected, new), that still hold the expected content."""
+    """Write the files, given as (path, expected, new). Skip those that do not hold the expected content."""
     for _ in _write(recorder, _find_expected(recorder, wanted), skipped):
         pass
 
@@ -69,7 +72,10 @@ def _find_expected(
 def _write(
     recorder: Recorder, writes: Iterable[FileWrite], skipped: SkippedErrors = ()
 ) -> Iterator[FileWrite]:
-    """Write the files, deletions of a batch first, and yield each that is done."""
+    """Write the files, deletions of a batch first, and yield each that is done.
+
+    A file whose write fails with one of the errors `skipped` is left out.
+    """
     left = iter(writes)
     while batch := list(itertools.islice(left, BATCH_SIZE)):
         for write in batch:

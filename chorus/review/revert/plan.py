@@ -220,10 +220,10 @@ def _follow(
     chosen: Collection[TimelineCommit],
     step: Callable[[], None],
 ) -> list[BlockingChange]:
-    """Find what blocks the revert of these blocking actions, what blocks the revert of that, and so on.
+    """Find the changes that block reverting these changes, those that block reverting them, and so on.
 
-    Stop at an action that is not newer than all chosen ones. A newer one would be reverted first, so a
-    comparison with the disk shows what blocks it. This saves a new plan for each action of a chain.
+    An action that is newer than all chosen ones would be reverted first. A comparison with the disk shows
+    what blocks it, without a new plan. At any other action, stop.
     """
     timeline = recorder.timeline
     targets = list(chosen)

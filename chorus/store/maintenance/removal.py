@@ -57,9 +57,9 @@ def detach(repository: Repository, store: ObjectStore, keep: Collection[str] = (
 
 
 def clear_the_way(repository: Repository) -> list[str]:
-    """Remove files and empty directories that are in the place of Chorus's own, but are of the wrong type.
+    """Remove a file where Chorus needs a directory, and an empty directory where Chorus needs a file.
 
-    Also removes files of Chorus's refs that do not contain a ref, and returns the names of these refs.
+    Also removes each of Chorus's ref files that does not contain a ref, and returns the names of these refs.
     """
     for path in (repository.shared_dir / name for name in OWN_DIRECTORIES):
         if not is_directory(path):

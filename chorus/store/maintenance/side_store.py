@@ -1,7 +1,7 @@
 """The side store on disk: list its objects and packs, and pack it while it is written to.
 
-Loose objects are packed, and small packs are joined into larger ones. Other processes may read and write
-meanwhile: the old copy of an object is removed only after the new copy was written. A lock lets only one
+Loose objects are packed, and small packs are joined into larger ones. Other processes may read and write at
+the same time: the old copy of an object is removed only after the new copy was written. A lock lets only one
 process at a time pack or sweep. The user's own objects are never touched.
 """
 
@@ -90,7 +90,7 @@ def size_of(directory: Path) -> int:
 
 
 def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *options: str) -> Path | None:
-    """Write the objects named in `wanted` into one pack. Returns its index, or None if it would be empty.
+    """Write the objects named in `wanted` into one pack. Returns its index file; None if there is no object.
 
     git writes the pack in the side store and then moves it to `directory`: in the user's store, `git gc
     --prune=now` would remove an unfinished pack.

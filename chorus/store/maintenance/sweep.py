@@ -87,7 +87,7 @@ def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set
 
 
 def sweep_scratch(directory: Path, oldest: float) -> None:
-    """Remove unfinished files that killed processes left."""
+    """Remove unfinished files that killed processes left, if last written before the time `oldest`."""
     for folder in (directory, directory / "pack"):
         for path in folder.glob(f"{SCRATCH_PREFIX}*"):
             if path.stat().st_mtime < oldest:

@@ -51,9 +51,10 @@ class LooseStore:
         self._recent: dict[str, float] = {}
 
     def write(self, kind: bytes, data: bytes) -> Oid:
-        """Store the object, unless this process did so in the last RECENT_SECONDS.
+        """Store an object and return its id.
 
-        An older file of the same object is replaced. Its time is then new, so a sweep does not remove it.
+        An object that this process stored in the last RECENT_SECONDS is not written again. Otherwise a file
+        that exists for the object is replaced: the new file has a new time, so a sweep does not remove it.
         """
         body = b"%s %d\0%s" % (kind, len(data), data)
         oid = sha1(body, usedforsecurity=False).hexdigest()
@@ -78,7 +79,10 @@ class LooseStore:
         return header.split(b" ", 1)[0], data
 
     def size(self, oid: Oid) -> int | None:
-        """Return the length of the object's bytes, reading only its header. None as for `read`."""
+        """Return the length of the object's bytes, reading only its header.
+
+        None if there is no such loose object, or it is damaged.
+        """
         try:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123  hot path
                 start = zlib.decompressobj().decompress(file.read(HEADER_BYTES), HEADER_BYTES)

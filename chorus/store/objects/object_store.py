@@ -76,7 +76,10 @@ class ObjectStore:
         return self._read_kind(oid, b"blob")
 
     def blob_size(self, oid: Oid) -> int | None:
-        """Return the length of a blob without reading all of it. None if only a git process could find it."""
+        """Return the length of a blob without reading all of it, and without starting git.
+
+        None if it is not found this way. A git process may still find it.
+        """
         for part in (self._loose, self._main, self._packs):
             size = part.size(oid)
             if size is not None:

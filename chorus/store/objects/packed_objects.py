@@ -59,7 +59,8 @@ class Pack:
     def size(self, name: bytes) -> int | None:
         """Return the length of an object's bytes. None if it is not in this pack.
 
-        A delta begins with two numbers: the length of its base and the length of its result.
+        For an object stored as a delta, this is the second number in the delta. The first number is the
+        length of the object that the delta is based on.
         """
         position = self._find(name)
         if position is None:

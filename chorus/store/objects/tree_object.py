@@ -39,7 +39,8 @@ class TreeEntry(NamedTuple):
 class Run:
     """Neighbouring entries, as bytes.
 
-    The second search builds a table of where each entry is. A run made by `replaced` shares this table.
+    The first search in a run goes through the bytes. The second search builds a table of where each entry is.
+    A run made by `replaced` shares this table.
     """
 
     __slots__ = ("_positions", "raw")
@@ -49,7 +50,10 @@ class Run:
         self._positions = positions
 
     def position(self, name: bytes) -> tuple[int, int] | None:
-        """Return the entry's mode, and the offset of its object id in `raw`. None without such an entry."""
+        """Return the mode of the entry called `name`, and where in the run's bytes its object id starts.
+
+        None if there is no such entry.
+        """
         if self._positions is None:
             self._positions = {}
             return self._walk_to(name)
@@ -77,7 +81,7 @@ class Run:
         return TreeEntry(mode, Oid(self.raw[start : start + 20].hex()))
 
     def replaced(self, start: int, oid: bytes) -> "Run":
-        """The run with another object id at this position."""
+        """A copy of the run, with `oid` as the object id that starts at offset `start`."""
         raw = self.raw
         return Run(raw[:start] + oid + raw[start + 20 :], self._positions)
 

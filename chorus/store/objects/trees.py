@@ -103,7 +103,7 @@ class Trees:
                 yield RepoPath(path), entry
 
     def diff(self, old: Oid | None, new: Oid | None) -> list[TreeChange]:
-        """The files that differ, by path. Reads only directories that differ."""
+        """The files that differ, sorted by path. Reads only directories that differ."""
         return sorted(self._diff(old, new, ""), key=lambda change: os.fsencode(change.path))
 
     def _replace(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid | None:

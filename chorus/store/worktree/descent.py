@@ -40,7 +40,7 @@ class OpenParent:
 
 
 class Blocked(Exception):
-    """The path cannot be reached; `state` describes why."""
+    """The path cannot be reached. The attribute `state` (`Absent` or `Skipped`) says why."""
 
     def __init__(self, state: Absent | Skipped) -> None:
         super().__init__(state)

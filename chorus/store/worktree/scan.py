@@ -140,7 +140,10 @@ class Scanner:
         return self._tracked_ignored
 
     def _files_below(self, tree: Oid, path: RepoPath) -> list[RepoPath]:
-        """The files of `tree` below a path that is no longer a directory."""
+        """The files that `tree` has below `path`. Empty if `path` is not a directory in `tree`.
+
+        Called for paths that are not directories on disk: these files are gone.
+        """
         entry = self._trees.lookup(tree, path)
         if entry is None or not entry.is_tree:
             return []

@@ -18,7 +18,10 @@ class Spelling:
 
     @classmethod
     def of(cls, *, ignores_case: bool, composes: bool) -> "Spelling":
-        """Create it from git's `core.ignoreCase` and `core.precomposeUnicode` (the latter only on macOS)."""
+        """Return the spelling for these settings of git.
+
+        `ignores_case`: `core.ignoreCase`. `composes`: `core.precomposeUnicode`, which counts only on macOS.
+        """
         return cls(ignores_case, composes and COMPOSES_NAMES)
 
     @property
@@ -30,9 +33,10 @@ class Spelling:
         return unicodedata.normalize("NFC", name) if self.composes else name
 
     def as_on_disk(self, root: str, path: str, listings: dict[str, list[str]] | None = None) -> str:
-        """Spell a path below `root` as it is on disk, as far as it exists, and as git writes such names.
+        """Return `path`, which is below `root`, with each name spelled as on disk.
 
-        `listings`: a cache of directory listings, for several calls.
+        The names are in the form that git uses (see `as_in_git`). A name that is not on disk keeps its
+        spelling. `listings`: a cache of directory listings, for several calls.
         """
         if self.is_exact:
             return path

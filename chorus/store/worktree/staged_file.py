@@ -61,7 +61,7 @@ class StagedFile:
         self.descriptor = write_scratch(parent, self._scratch, mode, data)
 
     def fail(self, error: OSError) -> None:
-        """Keep a write error, which the system reports only once, for `put` to raise."""
+        """Store a write error, so that `put` raises it. The system reports such an error only once."""
         self._failure = error
 
     def put(self, expected: FileState) -> None:
@@ -101,9 +101,10 @@ def stage(root: str, path: RepoPath, mode: int, data: bytes, *, durable: bool) -
 
 
 def sync_staged(staged_files: Sequence[StagedFile], journal: int) -> None:
-    """Sync all files on the device `journal` (from `durable_writes.find_journal`) at once.
+    """Sync all files that are on the device `journal` together, with about one wait for the disk.
 
-    Raises no error: `put` later raises the write error of its file, and syncs a file not synced here.
+    `journal`: a device number from `durable_writes.find_journal`. No error is raised here. If a write fails,
+    `put` raises the error. A file that was not synced here is synced by `put`.
     """
     files = [each for each in staged_files if each.descriptor is not None and not each.synced]
     files = [each for each in files if os.fstat(each.descriptor or 0).st_dev == journal]
@@ -158,7 +159,7 @@ def open_parent(root: str, path: RepoPath, *, create: bool = False) -> Iterator[
 def write_scratch(parent: OpenParent, scratch: bytes, mode: int, data: bytes) -> int | None:
     """Create the scratch file, with the permissions of the file it replaces. Returns its descriptor.
 
-    A symbolic link has no descriptor: None.
+    If `mode` says that it is a symbolic link, creates a link to `data` and returns None.
     """
     if mode == SYMLINK_MODE:
         os.symlink(data, scratch, dir_fd=parent.directory)
@@ -176,7 +177,10 @@ def write_scratch(parent: OpenParent, scratch: bytes, mode: int, data: bytes) ->
 
 
 def permissions_for(mode: int, permissions: int) -> int:
-    """Adapt permissions to git's mode: set executable bits for all who may read the file, or clear them."""
+    """Return the permissions, adapted to git's mode: executable bits are added or cleared.
+
+    They are added for the owner and for all who may read the file, unless the owner has one already.
+    """
     if mode == EXECUTABLE_MODE:
         executable = permissions | stat.S_IXUSR | (permissions & 0o444) >> 2
         return permissions if permissions & stat.S_IXUSR else executable
@@ -199,7 +203,11 @@ def refuse_changed(path: RepoPath, parent: OpenParent, expected: FileState) -> N
 
 
 def rename_over(path: RepoPath, parent: OpenParent, directory: int, scratch: bytes) -> None:
-    """Rename the scratch file over the path, or over an empty directory there."""
+    """Rename the scratch file over the path. If an empty directory is at the path, remove it first.
+
+    Raises CannotReplace if a directory at the path is not empty. `directory`: the descriptor of the directory
+    of the scratch file.
+    """
     try:
         os.rename(scratch, parent.name, src_dir_fd=directory, dst_dir_fd=parent.directory)
     except IsADirectoryError:

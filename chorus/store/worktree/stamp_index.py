@@ -1,4 +1,4 @@
-"""The private index: each recorded file's stamp (its `stat` data), and the id of the raw bytes it had then.
+"""The private index: the stamp (`stat` data) of each recorded file, and the id of its raw bytes.
 
 git compares the private index with the work tree in one pass, and finds files with another stamp and files
 without an entry. The private index is in the git directory of the work tree. It is only a cache: if it is

@@ -82,7 +82,7 @@ class FileWatch:
         self.problem: str | None = None
 
     def start(self) -> None:
-        """Start watching. If that fails (inotify limits), `problem` says why, and no error is raised."""
+        """Start watching. If this fails (inotify limits), raise no error: set the attribute `problem`."""
         if self._polling:
             return
         try:
@@ -131,9 +131,10 @@ class FileWatch:
         )
 
     def _dispatch(self, event: FileSystemEvent) -> None:
-        """Note a changed path, a change in the git directory, or a loss, depending on the event's path.
+        """Record an event for the next report.
 
-        Called in one thread, in the order of the events.
+        The event's path decides what is recorded: a changed path, a change in the git directory, or that
+        changes may be missing. Called in one thread, in the order of the events.
         """
         paths = [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
         for path in paths:

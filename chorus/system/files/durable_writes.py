@@ -64,7 +64,7 @@ class PendingWrites:
     def wait(self) -> None:
         """Wait until the bytes of all files are on the disk, or (macOS) ahead of any later write.
 
-        Their names reach the disk with the next `sync_file`, which the ref update calls.
+        The files' names reach the disk with the next `sync_file`, which the ref update calls.
         """
         pending, self._pending = self._pending, []
         try:

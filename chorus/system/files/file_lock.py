@@ -38,11 +38,11 @@ class FileLock:
         self._descriptor = _open_own(path)
 
     def acquire(self) -> None:
-        """Wait until no other process holds the lock."""
+        """Take the lock. Wait while another process holds it."""
         self._lock(fcntl.LOCK_EX)
 
     def try_acquire(self) -> bool:
-        """Take the lock if it is free."""
+        """Take the lock if it is free. Return False if another process holds it."""
         try:
             self._lock(fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -84,7 +84,7 @@ class PathResolver:
         return self._targets[path]
 
     def _path_in_root(self, path: str) -> str | None:
-        """The path spelled as one below `root`; None if neither it nor a directory above it is the root."""
+        """Return `path` spelled as a path at or below the root. None if `path` is outside the root."""
         if f"{path}/".startswith(f"{self._root.rstrip('/')}/"):
             return path
         above, below = path, ""

@@ -29,7 +29,7 @@ class PinnedDirectory:
 
     @contextmanager
     def ignore_if_removed(self) -> Iterator[None]:
-        """Ignore errors in the block if the directory was removed meanwhile."""
+        """In the block, ignore errors if the directory is no longer at its path; otherwise raise them."""
         try:
             yield
         except (ChorusError, OSError) as error:

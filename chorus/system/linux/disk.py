@@ -76,9 +76,10 @@ def _sync_range(descriptor: int, flags: int) -> None:
 
 @cache
 def _load_sync_file_range() -> Callable[[int, int], int]:
-    """Linux's call to write a file's bytes without its metadata, which Python does not offer.
+    """Return a function that calls `sync_file_range`, which Python does not offer.
 
-    Returns the error number, or 0.
+    The function takes a descriptor and flags, writes the file's bytes without its metadata, and returns the
+    error number, or 0.
     """
     import ctypes  # noqa: PLC0415  takes 8 ms, and only writers need it
 

@@ -1,9 +1,9 @@
 """A watchdog emitter that watches a whole directory tree through one inotify queue.
 
 watchdog's own inotify emitter holds back the first half of a rename, reports an overflow of the kernel's
-queue only in its log, and does not report directories that it cannot watch. This one reports all three at
-once, and keeps the kernel's order across the tree, which the barrier of `file_watch.py` relies on. Linux
-only.
+queue only in its log, and does not report directories that it cannot watch. This emitter reports all of these
+immediately. It also keeps the kernel's order across the tree, which the barrier of `file_watch.py` relies on.
+Linux only.
 """
 
 import ctypes
@@ -60,11 +60,11 @@ GIT = b".git"
 
 
 class InotifyEmitter(EventEmitter):
-    """Watches one directory tree, except `.git` directories, and the directories in `flat`.
+    """Watches one directory tree without its `.git` directories. Also watches the directories in `flat`.
 
     A directory in `flat` is watched without its subdirectories. A directory that appears is reported only
-    after it is watched, so a caller that then reads it misses nothing. A rename is reported at once, as one
-    path that disappeared and one that appeared.
+    after it is watched, so a caller that then reads it misses nothing. A rename is reported immediately, as
+    one path that disappeared and one that appeared.
     """
 
     def __init__(
@@ -156,7 +156,10 @@ class InotifyEmitter(EventEmitter):
             self.queue_event(DirCreatedEvent(os.fsdecode(path)))
 
     def _add_tree(self, top: bytes, *, again: bool = False) -> None:
-        """Watch a directory and all below it. `again`: look for new ones below watched directories too."""
+        """Watch a directory and all directories below it, except `.git`.
+
+        A directory that is already watched is not searched, unless `again` is True.
+        """
         found = [top]
         while found:
             directory = found.pop()

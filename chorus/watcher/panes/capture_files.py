@@ -66,7 +66,7 @@ class CaptureFile:
     _state: tuple[int, ...] = ()
 
     def read_changed(self) -> bytes | None:
-        """Return the end of the file if it has changed; None if it has not. Raises OSError."""
+        """Return the last part of the file if the file has changed, else None. Raises OSError."""
         found = self.path.stat()
         state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
         if state == self._state:
@@ -77,7 +77,10 @@ class CaptureFile:
         return text
 
     def ended_sessions(self) -> set[SessionId]:
-        """Return the sessions that are over: their client has ended, or the file is closed."""
+        """Return the sessions that are over.
+
+        These are all sessions if the file ends with the last line of `script`, else those whose client ended.
+        """
         if self.is_closed:
             return set(self.sessions)
         return {session for session, client in self.clients.items() if not is_running(client)}
@@ -131,9 +134,9 @@ class CaptureFiles:
     async def follow(
         self, path: Path, cwd: str, widths: Sequence[int], since: float | None = None
     ) -> CaptureFile:
-        """Follow a file. Its current content is history, unless an earlier watcher began to follow it.
+        """Follow a file. The events that are in it now are history: nothing from them is recorded.
 
-        `since`: when that watcher began to follow the file.
+        `since`: when an earlier watcher began to follow the file. Then only older events are history.
         """
         if (known := self.all.get(path)) is not None:
             return known
@@ -152,7 +155,7 @@ class CaptureFiles:
         return followed
 
     def _read_shown(self, followed: CaptureFile) -> DocumentFilter:
-        """Return a filter for the events that are in the file now."""
+        """Return a filter that recognises the events that are in the file now."""
         shown = self.events.document_filter()
         with suppress(OSError):
             for document in self.events.read_capture(followed.read_end(), followed.widths):
@@ -172,7 +175,7 @@ class CaptureFiles:
             await asyncio.sleep(max(READ_SECONDS, (time.monotonic() - began) / MAX_LOAD))
 
     async def _read(self, followed: CaptureFile) -> bool:
-        """Feed what is new in the file. Return whether it has changed."""
+        """Feed the new events of the file to the pipeline. Return whether the file has changed."""
         try:
             text = followed.read_changed()
         except OSError as error:

@@ -166,7 +166,10 @@ class HeadlessRuns:
         return alive[0]
 
     def in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
-        """Return the newest run in a pane. A new tmux server numbers its panes from %0 again."""
+        """Return the newest run in a pane, which may have ended; None if there was none.
+
+        There may be several: a new tmux server numbers its panes from %0 again.
+        """
         here = (server, pane)
         return next((run for run in reversed(self.all.values()) if (run.server, run.pane) == here), None)
 

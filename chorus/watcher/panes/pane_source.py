@@ -89,7 +89,7 @@ class PaneSource:
         self.runs.remove_leftovers(self.fifo_directory)
 
     def is_idle(self, run: HeadlessRun) -> bool:
-        """Return whether the session of a run is between two turns. A session that is starting is not."""
+        """Return whether the session of a run is between two turns. False while the session starts."""
         session = self.transcripts.pipeline.roster.sessions.get(run.session) if run.session else None
         return session is not None and session.state == "idle"
 
@@ -200,7 +200,11 @@ class PaneSource:
             self.transcripts.sessions.save()
 
     def _enter_session(self, run: HeadlessRun, session: SessionId) -> Session | None:
-        """Set the run's session. If the run resumed an older session, link both and return the new one."""
+        """Set the run's session.
+
+        If the run resumed another session, link the new session to that one and return the new one; else
+        return None.
+        """
         run.session = session
         if run.resumed is None:
             return None

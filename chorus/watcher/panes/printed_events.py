@@ -1,4 +1,7 @@
-"""Feed the events that a pane printed, each once. Events from before the pane was watched are history."""
+"""Feed the events that a pane printed to the pipeline, each once.
+
+Events from before the pane was watched are fed as history: they are known, but nothing from them is recorded.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

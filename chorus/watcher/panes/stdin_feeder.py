@@ -109,7 +109,10 @@ class Feeder:
         self._lines.put(json.dumps(message).encode() + b"\n")
 
     def _read(self, line: bytes, client: "subprocess.Popen[bytes]") -> None:
-        """Pass lines on without waiting for the client: a signal must reach a client that does not read."""
+        """Read lines to the end of the input; `line` is the first. After `END`, only signals count.
+
+        A line for the client is only queued, so that a signal reaches even a client that does not read.
+        """
         while True:
             own = _own(line)
             if own is None:

@@ -80,7 +80,7 @@ class PaneEvents(Protocol):
     """The callbacks of `WatchedPanes`."""
 
     def watch_begins(self, pane: WatchedPane) -> None:
-        """Called when a pane begins to be watched. What it shows at that moment is history."""
+        """Called when a pane begins to be watched. Nothing is recorded from what it shows at that moment."""
 
     def client_found(self, pane: WatchedPane, client: RunningClient) -> None:
         """Called when the pane's client is found in a session, or in another session than before."""

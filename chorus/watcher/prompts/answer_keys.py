@@ -83,7 +83,10 @@ class PaneReader:
 
 
 async def send_answer(reader: PaneReader, relay: AnswerRelay, *, not_before: float) -> list[str]:
-    """Press the keys of an answer and return them. Raises PromptRefused if the answer was not given."""
+    """Press the keys of an answer and return them. Raises PromptRefused if the answer was not given.
+
+    `not_before`: the time of the event loop at which the first key may be pressed.
+    """
     loop = asyncio.get_running_loop()
     await asyncio.sleep(max(0.0, not_before - loop.time()))
     deadline = loop.time() + VERIFY_TIMEOUT_SECONDS
@@ -131,7 +134,11 @@ def _press(
     *,
     literal: bool,
 ) -> bool:
-    """Press the last of `keys`. Return False if the client was still drawing, so that nothing was sent."""
+    """Press the last of `keys`; those before it were pressed already.
+
+    Return False if nothing was sent because the client was still drawing. Raises PromptRefused if the key
+    cannot be sent.
+    """
     send = type_text if literal else press
     try:
         send(reader.tmux(reader.pane), pane, keys[-1], rows=rows)

@@ -28,7 +28,10 @@ UNKNOWN_SECONDS = 1.0
 
 @dataclass(slots=True)
 class WatchedScreen:
-    """One pane's screen. `since` and `seen_at` belong to the prompt it shows now."""
+    """One pane's screen, and the prompt that it shows now.
+
+    `since` (wall clock) and `seen_at` (monotonic) both say when that prompt appeared.
+    """
 
     reader: PaneReader
     tracker: PromptTracker

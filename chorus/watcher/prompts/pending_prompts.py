@@ -350,7 +350,7 @@ def _prompt_json(
 
 
 def _text_option(prompt: Prompt) -> str | None:
-    """Return the key of the option that takes the user's own text; None with check boxes."""
+    """Return the key of the option that takes the user's own text; None without one, or with check boxes."""
     fields = [option.key for option in prompt.options if option.text_input == "replace"]
     return fields[0] if fields and prompt.checked is None else None
 

@@ -166,7 +166,7 @@ class PermissionRequests:
         return channel
 
     def feed_stream(self, pane: WatchedPane, outcomes: Sequence[Outcome]) -> None:
-        """Add prompts for requests printed in a pane: control requests, or a line answered with a key."""
+        """Add prompts for the requests printed in a pane: control requests, or one request in plain text."""
         if (line := _last_line_request(outcomes)) is not None and line.text is not None:
             self._add(line, pane.id, LineChannel(self.agent_prompts, pane, line.text, self.tmux), None)
         run = self.runs.in_pane(pane.address, pane.id)

@@ -156,7 +156,10 @@ class StatusRequests:
         return {}
 
     async def subscribe(self, _: NoArguments) -> dict[str, object]:
-        """If this is the only subscriber, discard the log entries made while there was none."""
+        """Discard the log entries made while nobody subscribed, if this subscriber is the only one.
+
+        The server itself adds the subscriber.
+        """
         if self.subscribers() == 1:
             for tree in self.trees.all.values():
                 tree.take_new_entries()

@@ -427,7 +427,10 @@ class ReviewRequests:
         return await self._read_one_beside(tree.recorder, prepare)
 
     async def _apply(self, tree: WatchedTree, prepared: PreparedRevert, busy: Collection[str]) -> RevertJson:
-        """Write and record a change, in a thread if it is large. The caller holds the pipeline's lock."""
+        """Write and record a change, in a thread if it is large. The caller holds the pipeline's lock.
+
+        `busy`: the files that a call is about to write; raises FileBusy if the change has one of them.
+        """
         return await self._write(tree, prepared, partial(review.apply_prepared, prepared=prepared, busy=busy))
 
     async def _write(

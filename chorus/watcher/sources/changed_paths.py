@@ -33,7 +33,9 @@ EVENT_SLACK_SECONDS = 0.25
 class PathBatch:
     """Paths to look at, taken from `ChangedPaths`; `put_back` restores them there.
 
-    `reported`, `seen`: when each path was reported last and first. `lost`: if set, scan the whole tree.
+    `reported`, `seen`: when each path was reported last and first. `lost`: since when reports may be missing,
+    so that the whole tree must be scanned; None if all paths are known. `was_new`: the tree was never scanned
+    as a whole before.
     """
 
     reported: Mapping[RepoPath, float]

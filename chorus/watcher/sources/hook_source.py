@@ -79,7 +79,7 @@ class HookSource:
             await self.read()
 
     async def wait_until_recorded(self, seconds: float) -> None:
-        """Wait until the events of released hooks are recorded, but no longer than `seconds`."""
+        """Wait until all events are recorded whose clients already continue, but at most `seconds`."""
         if not self._recorded.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
@@ -93,7 +93,7 @@ class HookSource:
             self.listen()
 
     async def read(self) -> None:
-        """Feed every event in the spool. A waiting client continues once its event is recorded.
+        """Feed every event in the spool. A waiting client continues at the latest when its event is recorded.
 
         An event that cannot be processed is set aside, and the next one is read. Transcripts
         report the same as hooks: the next watcher reads there what this one could not record.
@@ -142,7 +142,7 @@ class HookSource:
         return lambda: 0 <= time.time() - event.written_ns / 1e9 < NEXT_HOOK_WAITS_SECONDS
 
     def _source_of(self, event: HookEvent) -> Source:
-        """Return the event's source. In a session with the mod, hooks are used for forms only."""
+        """Return the event's source: the mod for a form's event in a session with the mod, else hooks."""
         session = self.events.hook_session(event.value)
         if session is None or not self.events.is_about_form(event.value):
             return Source.HOOK

@@ -3,8 +3,8 @@
 No other call can have written what such an edit wrote, and the edit's report holds the text from before it.
 The mod learns that its session is alone from the reply to a report; hooks find a file in the spool.
 
-If an edit takes longer, the mod reports it while it runs. Hooks cannot do that. So a session with hooks must
-also edit without asking, and run no sub-agent.
+The mod reports an edit while it runs if the edit takes more than a moment. Hooks cannot do that. So a session
+with hooks must also edit without asking, and run no sub-agent.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,10 @@ from chorus.watcher.work_trees import WatchedTrees
 
 @dataclass(slots=True)
 class _HookedSession:
-    """What hook events say about a session."""
+    """What hook events say about a session.
+
+    `asks`: the client may ask before it edits a file. `agents`: the sub-agents that may be running.
+    """
 
     asks: bool = True  # the client may ask before it edits a file
     agents: set[str] = field(default_factory=set)  # the sub-agents that may be running

@@ -190,7 +190,10 @@ def _describe_action(entry: LogEntryJson) -> ListedAction:
 
 
 def _client_waits(report: Mapping[str, Any], seconds: float) -> Callable[[], bool]:
-    """Return a function that tells whether the client still waits for the reply to this report."""
+    """Return a function that tells whether the client still waits for the reply to this report.
+
+    `seconds`: how long a client waits for a reply.
+    """
     sent, received = report.get("time"), asyncio.get_running_loop().time()
     if not isinstance(sent, int):
         return lambda: False

@@ -1,7 +1,7 @@
 """The one pipeline that every source feeds: events become outcomes, outcomes reach their work trees.
 
-Feeds pairing, keeps the roster, and gives each work tree the outcomes of the sessions that work in it. An
-unknown event is counted, never fatal.
+The agent's adapter turns events into outcomes. The pipeline updates the roster from them, and gives each work
+tree the outcomes of the sessions that work in it. An unknown event is counted, never fatal.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ class Pipeline:
         reported_at: float | None = None,
         history: bool = False,
     ) -> list[Outcome]:
-        """Feed events (`messages`) of one source, in order.
+        """Feed events (`messages`) of one source, in order. Return their outcomes.
 
         `client`: the client whose hook or mod reports them. `reported_at`: when the event was written, if it
         was in a file. `history`: the events are from before the session was watched.

@@ -28,7 +28,10 @@ class SessionLocations:
         tmux_socket: str | None,
         client: str | None,
     ) -> SessionId | None:
-        """Remember where the session of this event is, and follow its transcript. Return the session."""
+        """Remember where the session of this event is, and follow its transcript.
+
+        Return the session, or None if the event names none.
+        """
         session = self.events.hook_session(event)
         if session is None:
             return None

@@ -69,7 +69,11 @@ class TranscriptActivity:
     async def wait(
         self, limit_seconds: float = WATCHED_POLL_SECONDS, settle_seconds: float = SETTLE_SECONDS
     ) -> None:
-        """Wait for a change, but no longer than the limit, then until it is time to read files again."""
+        """Wait until it is time to read the files again.
+
+        If the directories are watched, that is `settle_seconds` after a change or, without a change, after
+        `limit_seconds`. Otherwise files are read at intervals.
+        """
         if self.is_watching:
             await self._wait_for_change(limit_seconds)
         elif time.monotonic() - self._active_at >= QUIET_SECONDS:

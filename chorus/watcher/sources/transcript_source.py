@@ -237,7 +237,7 @@ class TranscriptTails:
             self.forget(session)
 
     def read(self) -> Iterator[TranscriptLine]:
-        """Yield the lines completed since the last call, as many as one step may take.
+        """Yield the lines completed since the last call, up to a limit. If more are left, set `has_more`.
 
         A sub-agent's file that appears later is read from its start.
         """

@@ -63,8 +63,8 @@ class TemporaryHooks:
     def touch_settings(self, is_young: Callable[[str], bool]) -> None:
         """Touch the settings files of clients that have just started.
 
-        A client begins to watch the files some time after it has read them; what is written in between is not
-        seen until the file is touched again (2.1.191, 2.1.257).
+        A client begins to watch the files some time after it has read them. It misses what was
+        written in between until the file is touched again (observed in client versions 2.1.191 and 2.1.257).
         """
         for settings in {one.settings for one in self.installations if is_young(one.client)}:
             with suppress(OSError):

@@ -76,7 +76,7 @@ class NoDialog:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableDialog:
-    """A dialog that is half drawn or in a form that cannot be relied on."""
+    """A dialog that is half drawn or in a form that cannot be relied on. `ending` is its last paragraph."""
 
     reason: str
     ending: str = ""  # the last paragraph
@@ -111,7 +111,10 @@ def last_rows(screen: CapturedScreen) -> tuple[str, ...]:
 
 
 def paragraphs(rows: tuple[str, ...], edge: int) -> list[str]:
-    """Return the text of the rows, one string for each run of rows without a blank row."""
+    """Return the paragraphs in these rows, each as one string. Blank rows divide them.
+
+    `edge` is the column up to which the text may reach: see `join_rows`.
+    """
     runs: list[list[str]] = [[]]
     for row in rows:
         if row:
@@ -267,9 +270,10 @@ def _has_cursor(row: str) -> bool:
 
 
 def _list_start(screen: CapturedScreen, end: int) -> int:
-    """Return the first row of the run of rows that ends at `end`, without a blank row or a separator.
+    """Return the first row of the block of rows that ends at row `end`.
 
-    One separator may be in the run: the one that a question draws above its last option.
+    A blank row or a separator ends the block, except the separator that a question draws above its last
+    option.
     """
     index = end
     while index > 0:
@@ -345,9 +349,9 @@ def _drawn_option(cursor: int, number: int, rows: list[str], apart: bool) -> Dra
 
 
 def _read_unnumbered(screen: CapturedScreen, start: int, end: int, cursor: int) -> OptionList | None:
-    """Read a list without numbers: each row is an option, and one is selected.
+    """Read a list without numbers: each row is an option, and one is selected. None if there is no such list.
 
-    The question may be right above the list.
+    The rows from `start` to `end` may begin with the question. The list follows it and ends at `end`.
     """
     options: list[DrawnOption] = []
     first = end + 1

@@ -97,7 +97,7 @@ def _text_input(label: LabelRule, amends: bool) -> TextInput | None:
 
 
 def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
-    """Return the number drawn before each option; in a list without numbers, its place."""
+    """Return the number drawn before each option. In a list without numbers, count the options from 1."""
     return [str(option.number or place) for place, option in enumerate(options, 1)]
 
 

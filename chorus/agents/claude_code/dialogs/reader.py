@@ -174,9 +174,10 @@ def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
 
 
 def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
-    """Match a dialog whose top is above the pane. Return its heading, with the title that the rule gives.
+    """Return the heading of a dialog whose top is above the pane. The title is the rule's `tail_title`.
 
-    Every row of its text must look like a row of a diff or of a listed file, and a separator must follow.
+    Raises RuleMismatch if the rule has no `tail_title`, if some row of the dialog's text does not look like a
+    row of a diff or of a listed file, or if no separator follows the text.
     """
     if rule.tail_title is None:
         raise RuleMismatch("the top of the dialog is not on the screen")
@@ -186,9 +187,10 @@ def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
 
 
 def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> str | None:
-    """Match the paragraph below the title, if the rule has a pattern for it. Return the rule's tool.
+    """Return the name of the tool that the rule gives; None if it gives none.
 
-    The tool's name may have fields, which the groups of the match fill in.
+    If the rule has a pattern `below_title`, the paragraph below the title must match it: otherwise
+    RuleMismatch is raised. The groups of the match fill in the fields of the tool's name.
     """
     if rule.below_title is None:
         return rule.tool

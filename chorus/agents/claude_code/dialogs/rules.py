@@ -113,7 +113,10 @@ def read_prompt_rules(user_rules: dict[str, Any] | None = None) -> PromptRules:
 
 
 def parse_rules(shipped: dict[str, Any], user_rules: dict[str, Any] | None = None) -> PromptRules:
-    """Merge and check both sets of rules. The user's rules are tried first, and may use all labels."""
+    """Merge and check both sets of rules. Raises BadPromptRules.
+
+    The user's rules are tried before the shipped ones, and may also use the shipped labels.
+    """
     merged = dict(shipped)
     if user_rules:
         merged["label"] = {**shipped["label"], **user_rules.get("label", {})}

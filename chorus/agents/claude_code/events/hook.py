@@ -82,7 +82,10 @@ class PostToolBatch(Hook):
 
 
 class PermissionRequest(Hook):
-    """A permission prompt opens for the call of the `PreToolUse` just before. Only the mod names the call."""
+    """A permission prompt opens for a call.
+
+    Only the mod sets `call`. In a hook's event it is None: the call is one of an earlier `PreToolUse`.
+    """
 
     call: ToolUseId | None = Field(None, validation_alias=_CALL)
     tool: str = Field(validation_alias=_TOOL)

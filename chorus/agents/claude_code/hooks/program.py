@@ -126,7 +126,10 @@ def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | No
 
 
 def _kinds(event: str) -> list[tuple[str | None, str | None]]:
-    """Return the hook groups of an event: for each, its tools (None: any) and the hook program's argument."""
+    """Return a pair for each hook group of an event: a pattern of tools, and the hook program's argument.
+
+    No pattern (None) means all tools. The argument is None if the hook program gets none.
+    """
     kind = AFTER if event in AFTER_EVENTS else None
     if event == "PreToolUse":
         return [(_any_but(*FREQUENT_TOOLS, *EDITS), None), ("|".join(EDITS), EDIT)]

@@ -161,7 +161,11 @@ class CallTable:
         return list(self._open.values())
 
     def add(self, seen: CallEntry, known: CallEntry | None) -> list[Outcome]:
-        """Add a call that an event shows: for the first time, or again (`known`)."""
+        """Add a call that an event shows, and return the outcomes.
+
+        If the call was seen before, it is `known`: then merge the new facts into it. A call that ended so
+        long ago that only its id is remembered is ignored.
+        """
         if known is not None:
             return self._merge(known, seen)
         if seen.id in self._past:
@@ -185,7 +189,10 @@ class CallTable:
         return self._turn_corrections(entry, before, name)
 
     def update(self, call: ToolUseId, update: CallUpdate) -> list[Outcome]:
-        """Add what an event says about a call, which may not have been seen yet."""
+        """Add what an event says about a call, and return the outcomes.
+
+        If no event has shown the call yet, keep the update until one does.
+        """
         entry = self.find(call)
         if entry is None and call in self._past:
             return []

@@ -129,7 +129,10 @@ def read_batched(response: object) -> int:
 
 
 def read_failure(evidence: int, content: object) -> str | None:
-    """Return the first line of the client's own text for a failure, without tags."""
+    """Return the first line of a tool result, without tags, if the evidence says that the call failed.
+
+    None if the call did not fail or the result has no text.
+    """
     if not evidence & Evidence.FAILED:
         return None
     text = text_of(content)[:MAX_FAILURE_LENGTH].replace(_ERROR_START, "").replace(_ERROR_END, "").strip()

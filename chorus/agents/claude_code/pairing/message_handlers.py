@@ -252,7 +252,10 @@ def _on_transcript_message(
 
 
 def on_attachment(state: PairingState, event: Attachment, context: EventContext) -> list[Outcome]:
-    """Report a queued message, which starts a turn, or a task's end, when it reaches the working agent."""
+    """Report an attachment that the main agent reads while it works. Ignore any other attachment.
+
+    It is a queued message, which starts a turn, or says that a background task has ended.
+    """
     if event.kind != "queued_command" or event.text is None or context.agent is not None:
         return []
     user_text = read_text(event.text)

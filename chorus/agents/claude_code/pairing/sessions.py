@@ -63,7 +63,10 @@ class LeadText:
         self.text = self.message_id = None
 
     def before(self, message_id: str | None) -> str | None:
-        """Return the lead text of a call in this message."""
+        """Return this text if it is the lead text of a call in the message `message_id`; None if not.
+
+        It is if both are in the same message, or if no call after the text has a result yet.
+        """
         same = message_id is not None and message_id == self.message_id
         return self.text if same or not self.has_result else None
 
@@ -240,9 +243,10 @@ class SessionRegistry:
     def _switch(
         self, event: Known, own: SessionId, held: _Channel, claim: Trust
     ) -> tuple[SessionContext, Trust]:
-        """Return the session of an event that names another session than its channel (`held`), and its trust.
+        """Return the session of an event that does not name its channel's session, and the trust in it.
 
-        Switch the channel to the named session if the kind of event (`claim`) is trusted enough.
+        The kind of event (`claim`) decides: the event belongs to the named session (`own`), or to the
+        channel's session (`held`), or the channel is switched to the named session.
         """
         known = self._by_id.touch(own)
         if claim is _EVENT or (claim is Trust.RESULT and known is not None):

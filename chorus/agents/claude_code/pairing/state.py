@@ -103,9 +103,9 @@ class PairingState:
         return started.turn if started is not None else turns.current
 
     def transcript_turn(self, event: Known, context: EventContext) -> Turn | None:
-        """Return the turn of a transcript line: of its own message id, or of the last one in the transcript.
+        """Return the turn of a transcript line: by its prompt id, or by the last prompt id in the transcript.
 
-        The session's current turn may already be the next one, if a hook has reported its message.
+        The session's current turn may be a later one: a hook may report the next message first.
         """
         prompt = context.session.transcript_prompt
         if event.prompt is None and prompt is not None:
@@ -127,7 +127,10 @@ class PairingState:
         return True, turn
 
     def add_user_message(self, context: EventContext, message: str, turn: Turn | None) -> None:
-        """Add a message of the user that a source shows as the first of a turn. `message` is its uuid."""
+        """Remember in which turn a source shows a message of the user. `message` is the message's uuid.
+
+        If another source has already shown the message, join the two turns: see `_join_turns`.
+        """
         key = (context.session, message)
         shown, sources = self._messages.get(key, _UNSEEN)
         if context.source not in sources:
@@ -135,7 +138,7 @@ class PairingState:
             self._messages[key] = (shown or turn, (*sources, context.source))
 
     def remember_pending(self, event: Known, session: SessionContext, shown: ShownCall) -> None:
-        """Remember a call from its PreToolUse: the permission request that follows is for this call."""
+        """Remember a call from its PreToolUse, to find it when a permission request for it comes."""
         key = (session.id, event.agent, event.prompt)
         pending = self._pending.touch(key)
         if pending is None:
@@ -189,7 +192,12 @@ class PairingState:
         all_agents: bool = False, except_prompt: TurnId | None = None, only_prompt: TurnId | None = None,
         before: str | None = None,
     ) -> list[Outcome]:  # fmt: skip
-        """Close the calls an agent left open. A source can only end calls that it has shown itself."""
+        """Close the calls that an agent (or with `all_agents`, any agent) of the session left open.
+
+        A source can only end calls that it has shown itself. In a session that several clients share, a
+        client can only end its own calls. Calls with the prompt id `except_prompt` stay open, and calls with
+        another prompt id than `only_prompt`. So do calls made at the time `before` or later.
+        """
         if not self.calls.any_open:
             return []
 
@@ -247,9 +255,11 @@ class PairingState:
 
 
 def _join_turns(session: SessionContext, shown: Turn | None, turn: Turn | None) -> Turn | None:
-    """Join two turns in which two sources show the same message. Return the turn of the message.
+    """Join two turns if they are one: another source showed a message in `shown`, this one in `turn`.
 
-    A stream may name neither its turns nor their messages, and may be read before the transcript or after it.
+    They are joined if one has no prompt id and the other is the first turn of its prompt id. Return the
+    joined turn; `turn` if nothing was joined. A stream gives no prompt ids, and may be read before or after
+    the transcript.
     """
     if shown is None or turn is None:
         return turn

@@ -125,7 +125,11 @@ class Turns:
         return None
 
     def reading(self, text: str) -> Turn | None:
-        """Return the turn in which the agent reads a message."""
+        """Return the turn in which the agent reads a message that it gets while it works.
+
+        Look for the message in the running turn and in the turns of messages sent into it. If none of them
+        has it, return the current turn.
+        """
         return self._find_together(text) or self.current
 
     def ended_before(self, turn: Turn | None) -> list[Turn]:
@@ -142,7 +146,10 @@ class Turns:
         return self._new(None, text)
 
     def continue_with(self, prompt: TurnId) -> None:
-        """Let a prompt id without a message stand for the current turn: its calls belong to that turn."""
+        """Assign a prompt id that comes without a message to the current turn, unless the id is known.
+
+        Calls with this prompt id then belong to the current turn.
+        """
         if prompt not in self._by_prompt and self.current is not None:
             self._by_prompt[prompt] = [self.current]
 

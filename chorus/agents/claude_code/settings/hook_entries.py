@@ -100,7 +100,11 @@ def remove_hooks(text: str) -> str | None:
 
 
 def _cut(text: str, entry: _Entry) -> str | None:
-    """Cut a hook of Chorus, with every object and list that was created for it and has nothing else."""
+    """Return the text without this hook, and without objects and lists that have nothing else in them.
+
+    Only objects and lists that Chorus created are removed. None if Chorus created the file and
+    nothing else is left.
+    """
     if len(entry.list.children) > 1:
         return cut_child(text, entry.list, entry.hook)
     chain = [entry.group, entry.event, entry.hooks, entry.root]

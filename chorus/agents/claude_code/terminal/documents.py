@@ -34,7 +34,8 @@ class ObjectLocation:
 class BrokenObject:
     """An object that broke off before row `until`. Its rows are read again for other objects.
 
-    A row is identified by its position in bytes from the start of the source. `start` is an offset in a row.
+    A row is given as its position in bytes from the start of the source. Where an object starts is given as a
+    row and an offset in that row.
     """
 
     until: int = 0
@@ -48,7 +49,7 @@ class BrokenObject:
     abandoned: set[tuple[int, int]] = field(default_factory=set)
 
     def is_sure(self, row: int, start: int) -> bool:
-        """Return whether an object that starts there cannot be a part of the broken one."""
+        """Return whether an object at the offset `start` in `row` cannot be a part of the broken one."""
         return row >= self.until or (self.next_starts.get(row) == start and (row, start) not in self.disputed)
 
     def abandon(self, row: int, start: int) -> None:
@@ -92,7 +93,10 @@ class DocumentCollector:
         return self._started and not self._above and not self.broken.until
 
     def on_object_start(self) -> None:
-        """Note that an object has started: no later row can be the end of an object from before the text."""
+        """Note that an object has started.
+
+        From now on, no row is counted as the end of an object that began before the first row.
+        """
         self._started = True
 
     def add_noise(self, row: bytes, position: int) -> None:
@@ -154,7 +158,10 @@ class DocumentCollector:
         return doubt
 
     def _is_disputed(self, place: ObjectLocation) -> bool:
-        """Return whether the object may be the last part of the broken one, which is already counted."""
+        """Return whether the object may be the last part of the broken object.
+
+        Such a part is not counted as a problem: the broken object is already counted.
+        """
         return (place.position, place.start) in self.broken.disputed
 
 

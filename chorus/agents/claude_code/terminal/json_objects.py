@@ -120,7 +120,7 @@ class ObjectScan:
         return True
 
     def _structure(self, text: bytes) -> bool:
-        """Take a token outside strings; return whether it is allowed there."""
+        """Scan the next token, outside strings. Return whether the token is allowed where it is."""
         byte = text[self.end]
         if byte in b" \t":
             self._run(_BLANKS, text)

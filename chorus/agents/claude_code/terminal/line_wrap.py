@@ -42,7 +42,7 @@ class LineWrap(Protocol):
     joins_rows: bool  # whether `join_rows` ever succeeds
 
     def for_object(self) -> "LineWrap":
-        """Return the line wrap for the next object: a new one if each object is measured by itself."""
+        """Return the line wrap for the next object: a new one if the width is unknown, else this one."""
         ...
 
     def missing_blanks(self, row: bytes, following: bytes, *, in_string: bool) -> int | None:

@@ -71,9 +71,9 @@ class OpenObject:
         self.inner_rows.clear()
 
     def problem(self, followed: list[bytes]) -> str:
-        """Return the kind of problem to count for this object, which broke off.
+        """Return the kind of problem to count for this object, which broke off: see `Reassembler`.
 
-        `followed`: its rows without the one in which the scan failed, if any.
+        `followed`: the rows of the object that the scan read without failing.
         """
         if self.too_long:
             return "too-long"

@@ -65,7 +65,7 @@ class Reassembler:
         return self._collect() if self._given else []
 
     def close(self) -> list[Document]:
-        """Take the end of the source. Return the objects that only now are known to be whole."""
+        """End the source: no text follows. Return the objects that are known to be whole only now."""
         self._read(b"\n", 1)
         self._reader.finish()
         return self._collect()
@@ -91,7 +91,7 @@ class Reassembler:
             self._skipping_row = True
 
     def _take_row(self, rest: bytes) -> bytes:
-        """Return the last row, which is complete now. Even a row of megabytes is copied only once."""
+        """Return the unfinished row with `rest` as its end, and forget it. A long row is copied only once."""
         row = b"".join((*self._row, rest.removesuffix(b"\r")))
         self._row.clear()
         self._row_size = 0

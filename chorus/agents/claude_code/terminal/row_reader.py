@@ -36,7 +36,10 @@ class _Piece:
     clean: bool = True
 
     def tidy(self) -> None:
-        """Tidy the remaining rows. Their positions may change: they need only increase from row to row."""
+        """Apply `tidy_rows` to the rows not read yet.
+
+        This may change the positions of the rows, but they still increase from row to row.
+        """
         self.position += self.next
         self.data, self.next, self.clean = tidy_rows(self.data[self.next :]), 0, True
 
@@ -133,7 +136,7 @@ class RowReader:
         return True
 
     def _scan_row(self, row: bytes, position: int, start: int) -> None:
-        """Read a row that is not exactly one object."""
+        """Find the objects in a row, from `start` on. The last one may continue in the next row."""
         found: int | None = start
         while found is not None:
             start = found

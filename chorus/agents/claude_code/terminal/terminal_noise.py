@@ -52,11 +52,12 @@ def find_start(row: bytes, at: int = 0) -> int | None:
 
 
 def find_start_after_cut(row: bytes, failed: int) -> int | None:
-    """Return where the next object starts after one that was cut off without a newline.
+    """Return where the next object starts after one that was cut off without a newline; None if not found.
 
-    The scan of the cut object failed at `failed`. It failed at the next object's brace; or it read the brace
-    as part of a string, which the quote after the brace ended; or a backslash or a shell prompt is before the
-    brace. The quote after the brace may be in the next row.
+    `failed` is where the scan of the cut object failed. It may be the next object's brace, or a backslash
+    or a shell prompt before the brace. Or the object was cut off inside a string: then the scan read the
+    brace as text, took the quote after the brace for the end of the string, and failed after that quote. The
+    quote may also be in the next row.
     """
     few = row[max(0, failed - _MAX_LEAD) : failed]
     taken = failed - len(few) + len(few.rstrip(b" \t")) - 2
