@@ -128,7 +128,10 @@ class Review:
         start_task(self._queue, "review", self._send_notes)
 
     def undo(self) -> None:
-        """Undo the last change made in the panel. If there is none, redo the action if it was reverted."""
+        """Undo the last step made in the panel. If there is none, redo the action under the cursor.
+
+        Only a reverted action can be redone.
+        """
         entry = self._queue.entry
         if self._done:
             start_task(self._queue, "review", self._undo)

@@ -286,9 +286,9 @@ class WatchedTree:
         await self._record_ended([], self._held_source)
 
     async def _record_ended(self, calls: list[EndedCall], source: str) -> None:
-        """Record these ended calls together with the held ones, or hold them all.
+        """Record these ended calls together with the held ones. If they have to wait, hold them all.
 
-        They are recorded together because reports may arrive in another order than the calls wrote.
+        They are recorded together because calls may be reported in another order than they wrote in.
         """
         if not (self._held or calls):
             return

@@ -109,9 +109,9 @@ class Feeder:
         self._lines.put(json.dumps(message).encode() + b"\n")
 
     def _read(self, line: bytes, client: "subprocess.Popen[bytes]") -> None:
-        """Read lines to the end of the input; `line` is the first. After `END`, only signals count.
+        """Handle `line`, then every line that follows. After `END`, handle only lines that name a signal.
 
-        A line for the client is only queued, so that a signal reaches even a client that does not read.
+        Lines for the client are queued, not written here: a client that does not read must delay no signal.
         """
         while True:
             own = _own(line)

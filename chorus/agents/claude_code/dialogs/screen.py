@@ -97,11 +97,10 @@ def join_rows(rows: Sequence[str], edge: int) -> str:
 
 
 def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
-    """Return the rows without a docked pane, and the column of its line; None if no pane is docked.
+    """Cut off a docked pane. Return what is left of the rows, and the column of the cut; None without one.
 
-    The line must be in the same column of every row. Some rows are drawn by the client alone, so text in a
-    dialog cannot imitate the line. Terminals disagree about the width of some characters. In a row with such
-    characters, the line nearest to that column counts.
+    The cut is at a vertical line in the same column of every row. Text in a dialog cannot imitate it, because
+    some rows hold no such text. In a row whose width is uncertain, the nearest such line counts.
     """
     if not all(_DOCK_LINE in row for row in rows):
         return None

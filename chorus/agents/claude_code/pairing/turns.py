@@ -194,7 +194,7 @@ class Turns:
         return not self._running
 
     def on_task_end(self) -> None:
-        """Count the end of a background task: the next `system/init` without a message starts no turn."""
+        """Count an ended task. It lets one `system/init` without a message continue the current turn."""
         self._ended_tasks = min(self._ended_tasks + 1, MAX_QUEUED)
 
     def join(self, turn: Turn, prompt: TurnId) -> None:

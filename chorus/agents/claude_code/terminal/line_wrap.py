@@ -206,7 +206,7 @@ class _Sizes:
 
 
 class KnownWidth:
-    """A pane of known width."""
+    """A source that wraps at a known width: a pane."""
 
     wraps = True
     joins_rows = True
