@@ -42,7 +42,7 @@ WITH_ARGUMENTS = ("core/VariableReplacer", "core/VariableInserter")
 # result says so.
 FREE_PROCESSOR_SECONDS = 20
 MAX_SLOWER = 3
-TIMEOUT_SECONDS = 1200.0
+TIMEOUT_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)

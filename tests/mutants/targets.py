@@ -85,6 +85,16 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "of one call the likely owner is that call"
     ),
     (
+        "changes/line_history.py",
+        "parent: int = -1  # the index of the state that it replaced in its place",
+        "core/NumberReplacer",
+    ): "any negative index means that the place had no line",
+    (
+        "changes/line_history.py",
+        "self.file.go_to(-1, lost)",
+        "core/ReplaceUnaryOperator_USub_Invert",
+    ): "as above",
+    (
         "changes/diff.py",
         "done, step = 0, 64",
         "core/NumberReplacer",

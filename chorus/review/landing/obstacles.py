@@ -170,10 +170,8 @@ class _LaneFiles:
         if not self._counts and (tip := self._workspace.refs.read(self._lane.ref)) is not None:
             self._walk_to(tip)
         self._walk_to(commit)
-        found = self._files.get(path)
-        if found is None:
-            return _LaneFile(self.read_text), 0
-        return found[0], bisect_left(found[1], self._counts[commit])
+        file, counts = self._files.get(path) or (_LaneFile(self.read_text), [])
+        return file, bisect_left(counts, self._counts[commit])
 
     def read_text(self, entry: TreeEntry | None) -> bytes | None:
         if entry is None or entry.mode not in PLAIN_MODES:

@@ -91,6 +91,21 @@ def test_an_edit_sees_the_file_as_it_was_then(repo: UserRepo, recorder: Recorder
     assert len(recorder.lanes.lines.versions(PATH, second)) == len(recorder.lanes.lines.versions(PATH)) - 1
 
 
+def test_the_first_edit_of_a_file_that_no_record_and_no_commit_names(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    repo.write("mine.txt", b"a\nb\n")
+    recorder.start()
+    agent = Agent(repo, recorder)
+    agent.edit("mine.txt", b"a\nB\n")
+    recorded = recorder.timeline.records[-1]
+    (edit,) = recorder.timeline.edits(recorded)
+    assert edit.before is not None
+    assert recorder.lanes.lines.versions(edit.path, recorded) == ()
+    places = recorder.lanes.lines.at_edit(edit, recorded)()
+    assert places[b"b"] == places[b"B"] != places[b"a"]
+
+
 def test_a_large_or_binary_version_is_passed_over(
     repo: UserRepo, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
