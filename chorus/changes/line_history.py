@@ -30,10 +30,10 @@ class FileVersion(NamedTuple):
 
 
 class LineCounts(NamedTuple):
-    """The number of lines that an action changed (`of`), and how many of them are gone."""
+    """The number of lines that an action changed, and how many of them are gone."""
 
     gone: int
-    of: int
+    changed: int
 
 
 class Presence(Enum):
@@ -58,53 +58,53 @@ class State:
 class Place:
     """The place of one line, with all its states, oldest first.
 
-    `level` is the index of the current state; -1: the line was removed. `State.parent` makes the states a
-    tree: a state added after an undo does not replace the states that were undone.
+    `current` is the level, that is the index, of the current state; -1: the line was removed. `State.parent`
+    makes the states a tree: a state added after an undo does not replace the states that were undone.
     """
 
     states: list[State]
-    level: int = 0
+    current: int = 0
 
     @property
     def value(self) -> bytes | None:
-        return self.states[self.level].value if self.level >= 0 else None
+        return self.states[self.current].value if self.current >= 0 else None
 
     def add(self, state: State) -> None:
         """Add a new state and make it the current one."""
-        state.parent = self.level
+        state.parent = self.current
         self.states.append(state)
-        self.level = len(self.states) - 1
+        self.current = len(self.states) - 1
 
     def go_to(self, level: int, lost: Presence) -> None:
-        """Make the state with index `level` the current one; -1: remove the line.
+        """Make the state at `level` the current one; -1: remove the line.
 
         That state and those it builds on become HERE. All others that were HERE get the presence `lost`. If
         the state was reverted and `lost` is GONE, the state it replaces gets `lost` in any case: the log
         still shows the action of the restored state as reverted.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
-        replaced = self.level if is_reverted and lost is Presence.GONE else -1
+        replaced = self.current if is_reverted and lost is Presence.GONE else -1
         here = {level, *self._ancestors(level)} - {replaced}
         for index, state in enumerate(self.states):
             if index in here:
                 state.presence = Presence.HERE
             elif state.presence is Presence.HERE:
                 state.presence = lost
-        self.level = level
+        self.current = level
 
     def find(self, value: bytes | None) -> int | None:
         """The index of a state with this content; None if there is none.
 
         States that the current one builds on come first, newest first. Then come newer states, then others.
         """
-        below = self._ancestors(self.level)
-        after = (index for index in range(self.level + 1, len(self.states)))
-        before = (index for index in reversed(range(self.level)) if index not in below)
+        below = self._ancestors(self.current)
+        after = (index for index in range(self.current + 1, len(self.states)))
+        before = (index for index in reversed(range(self.current)) if index not in below)
         order = (*below, *after, *before)
         return next((index for index in order if self.states[index].value == value), None)
 
     def _ancestors(self, level: int) -> list[int]:
-        """The indexes of the states that the state with index `level` builds on, newest first."""
+        """The indexes of the states that the state at `level` builds on, newest first."""
         found: list[int] = []
         while level >= 0 and (level := self.states[level].parent) >= 0:
             found.append(level)
@@ -117,7 +117,7 @@ class Place:
             self.go_to(level, lost)
 
     def remove(self, lost: Presence) -> None:
-        empty = (index for index in self._ancestors(self.level) if self.states[index].value is None)
+        empty = (index for index in self._ancestors(self.current) if self.states[index].value is None)
         self.go_to(next(empty, -1), lost)
 
 
@@ -139,7 +139,7 @@ class LineHistory:
         places = [Place([State(line)]) for line in version.lines]
         return cls([version], places, Place([State(_encode(version.kind))]))
 
-    def act(self, action: str, version: FileVersion) -> None:
+    def add_action(self, action: str, version: FileVersion) -> None:
         """Add a version that an action made."""
         number = len(self.versions)
         indexes = self._indexes()
@@ -168,7 +168,7 @@ class LineHistory:
         """
         own = {id(state) for state in self._states.get(action, ())}
         levels = [
-            next((level for level, state in enumerate(place.states) if id(state) in own), place.level)
+            next((level for level, state in enumerate(place.states) if id(state) in own), place.current)
             for place in self.places
         ]
         values = [
@@ -177,16 +177,16 @@ class LineHistory:
         ]
         if [value for value in values if value is not None] == list(version.lines):
             for place, level in zip(self.places, levels, strict=True):
-                if level != place.level:
+                if level != place.current:
                     place.go_to(level, Presence.REVERTED)
             self._change_file(version, Presence.REVERTED)
             self.versions.append(version)
             return
         self._states.pop(action, None)
         self._file_states.pop(action, None)
-        self.act(action, version)
+        self.add_action(action, version)
 
-    def move(self, version: FileVersion, lost: Presence = Presence.GONE) -> None:
+    def add_other(self, version: FileVersion, lost: Presence = Presence.GONE) -> None:
         """Add a version that no call made. Lines that it no longer has get the presence `lost`."""
         if not self._return(version, lost):
             self._change(version, lost)
@@ -214,7 +214,7 @@ class LineHistory:
         """For each current line the index of its place in `places`, and at the end the number of places."""
         live = [
             index for index, place in enumerate(self.places)
-            if place.level >= 0 and place.states[place.level].value is not None
+            if place.current >= 0 and place.states[place.current].value is not None
         ]  # fmt: skip
         return [*live, len(self.places)]
 

@@ -30,7 +30,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> ExitCode:
-    name, line = parse_place(args.file)
+    name, line = parse_file_line(args.file)
     found = read_blame(name, line)
     if args.json:
         print_json(found)
@@ -39,7 +39,7 @@ def run(args: Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def parse_place(text: str) -> tuple[str, int | None]:
+def parse_file_line(text: str) -> tuple[str, int | None]:
     """Split FILE:LINE. If a file with the whole text as its name exists, the text names that file."""
     name, colon, number = text.rpartition(":")
     if colon and number.isdecimal() and not os.path.exists(text):

@@ -73,9 +73,9 @@ def run(args: Namespace) -> ExitCode:
     if args.port is not None or args.read_only or args.url or args.bind != "127.0.0.1":
         raise UsageError("--port, --read-only, --url and --bind need --web")
     if args.short:
-        from chorus.inbox.sums import read_sums  # noqa: PLC0415  after the parser
+        from chorus.inbox.counts import read_counts  # noqa: PLC0415  after the parser
 
-        if short := render_short(*read_sums()):
+        if short := render_short(*read_counts()):
             print_out(short)
         return ExitCode.OK
     if not args.plain and not args.json:
@@ -141,14 +141,14 @@ def render(inbox: InboxJson) -> Iterator[str]:
     stopped = [one["path"] for one in repositories if one["state"] == "stopped"]
     if stopped:
         yield f"no watcher: {', '.join(map(_short_path, stopped))}"
-    sums = render_short(inbox["prompts"], inbox["open"])
-    yield f"{sums or 'nothing to do'} in {len(shown)} of {len(repositories)} repositories"
+    counts = render_short(inbox["prompts"], inbox["open"])
+    yield f"{counts or 'nothing to do'} in {len(shown)} of {len(repositories)} repositories"
 
 
 def _render_repository(repository: InboxRepositoryJson) -> Iterator[str]:
-    sums = render_short(len(repository["prompts"]), repository["open"])
+    counts = render_short(len(repository["prompts"]), repository["open"])
     path = _short_path(repository["path"])
-    yield f"{repository['name']}  {path}  {sums}".rstrip()
+    yield f"{repository['name']}  {path}  {counts}".rstrip()
     if repository["problem"]:
         yield f"  problem: {repository['problem']}"
     for prompt in repository["prompts"]:

@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    action, path, line = parse_place(args.action)
+    action, path, line = parse_note_place(args.action)
     with open_watcher() as connection:
         connection.ask("sync")
         note: NoteJson = connection.ask(
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def parse_place(text: str) -> tuple[str, str | None, int | None]:
+def parse_note_place(text: str) -> tuple[str, str | None, int | None]:
     """Parse `12`, `12:40`, `12:src/cart.py:40` or `feature:12:40` into action, path and line."""
     action, *rest = text.split(":")
     if rest and not action.isdigit() and rest[0].isdigit() and len(rest) in (1, 2):

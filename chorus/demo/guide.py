@@ -38,7 +38,7 @@ class Guide:
     tmux: DemoTmux
     left: threading.Event  # set when the user has detached
     prefix: str = PREFIX
-    places: Mapping[str, str] = field(default_factory=dict)  # the words to replace in hints (`find_places`)
+    replacements: Mapping[str, str] = field(default_factory=dict)  # words in hints (`find_replacements`)
 
     def run(self) -> None:
         """Show the hints one after another, until the user leaves."""
@@ -52,7 +52,7 @@ class Guide:
 
     def render(self, hint: str) -> str:
         """Return the hint with this user's tmux prefix, and with the words that say where the panel is."""
-        for beside, here in self.places.items():
+        for beside, here in self.replacements.items():
             hint = hint.replace(beside, here)
         return hint.replace(PREFIX, self.prefix)
 

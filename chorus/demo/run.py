@@ -55,8 +55,8 @@ def play_interactive(*, real: bool) -> None:
         for option, value in BAR:
             tmux.server.run(["set-option", "-g", option, value])
         left = threading.Event()
-        places = find_places(size.columns, rows)
-        hints = Guide(scratch, tmux, left, find_prefix(os.environ), places)
+        replacements = find_replacements(size.columns, rows)
+        hints = Guide(scratch, tmux, left, find_prefix(os.environ), replacements)
         guide = threading.Thread(target=hints.run, daemon=True)
         guide.start()
         _attach(tmux)
@@ -78,7 +78,7 @@ def _set_up(
         yield scratch, things.enter_context(DemoTmux(scratch, width=width, height=height))
 
 
-def find_places(columns: int, rows: int) -> Mapping[str, str]:
+def find_replacements(columns: int, rows: int) -> Mapping[str, str]:
     """Return phrases of the hints, each with its replacement for a terminal of this size.
 
     The hints say that the panel is beside the client. On a small terminal it is below, or in another window.

@@ -34,7 +34,7 @@ from chorus.model.ids import Oid, ToolUseId
 from chorus.model.review_state import REVERT_TOOL
 from chorus.model.tools import COMMAND_KEY
 from chorus.store.refs import RefMoved
-from chorus.store.user_index import knows_as_is
+from chorus.store.user_index import has_current_stat
 from chorus.store.worktree.file_state import SkipReason
 
 # Limit of the user's message, which goes into two commits per action: about 150 lines.
@@ -257,7 +257,7 @@ class Journal:
     def _cause(self, edits: Sequence[Edit]) -> UndoneBy:
         if self.is_rewind(edits):
             return "rewind"
-        by_git = knows_as_is(self.workspace.repository, [edit.path for edit in edits])
+        by_git = has_current_stat(self.workspace.repository, [edit.path for edit in edits])
         return "git" if by_git else "outside"
 
     def _commit(self, prepared: PreparedCommit, edits: Sequence[Edit], seconds: int | None) -> TimelineCommit:

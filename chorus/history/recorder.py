@@ -1,6 +1,6 @@
 """The recorder: records the changes of a work tree on its timeline, and an agent's changes on its lane.
 
-Takes calls and actions as the client reports them, and hints where to look. Reads the disk
+Takes calls and actions as the client reports them, and the paths to look at. Reads the disk
 (`observation`), decides who made each change (`attribution`), and writes both histories (`journal`). An
 action is recorded once, even if it is reported again, also after a restart. Never changes the user's files,
 HEAD, the index, or a branch that is not a lane.
@@ -82,12 +82,12 @@ class Recorder:
 
     def record_before_call(
         self,
-        hints: Iterable[str] | None,
+        paths: Iterable[str] | None,
         exclude: Collection[str] = (),
         *,
         is_waiting: Callable[[], bool] = lambda: True,
     ) -> bool:
-        """Record as outside what changed at the paths `hints` (None: anywhere): a call is about to start.
+        """Record as outside what changed at these `paths` (None: anywhere): a call is about to start.
 
         `is_waiting` tells whether the client still waits for its hook. If the client no longer waits, the
         call itself may have made the changes. In that case, record nothing and return False.
@@ -95,7 +95,7 @@ class Recorder:
         if not is_waiting():
             return False
         with self.journal.writing():
-            seen = self._observe(hints, exclude)
+            seen = self._observe(paths, exclude)
             if not is_waiting():
                 return False
             if seen.edits:
@@ -103,11 +103,11 @@ class Recorder:
             return True
 
     def record_outside(
-        self, hints: Iterable[str] | None = None, exclude: Collection[str] = (), reason: str | None = None
+        self, paths: Iterable[str] | None = None, exclude: Collection[str] = (), reason: str | None = None
     ) -> list[TimelineCommit]:
-        """Record what changed at the paths `hints` (None: anywhere), except `exclude`, as outside."""
+        """Record what changed at these `paths` (None: anywhere), except `exclude`, as outside."""
         with self.journal.writing():
-            seen = self._observe(hints, exclude)
+            seen = self._observe(paths, exclude)
             rest = [self.journal.append_outside(seen.edits, reason)] if seen.edits else []
             return [*seen.recorded, *rest]
 
@@ -120,13 +120,13 @@ class Recorder:
     def record_window(
         self,
         action: Action,
-        hints: Collection[str] | None = None,
+        paths: Collection[str] | None = None,
         source: str | None = None,
         *,
         shared: bool = False,
     ) -> None:
-        """Record as the action's change what changed at the paths `hints` (None: anywhere) while it ran."""
-        self.record_ended([EndedCall(action, hints, shared=shared)], source)
+        """Record as the action's change what changed at these `paths` (None: anywhere) while it ran."""
+        self.record_ended([EndedCall(action, paths, shared=shared)], source)
 
     def record_ended(
         self,
@@ -154,11 +154,13 @@ class Recorder:
                 return False
             # The client did not wait until these calls were recorded. So a later call that is still unknown
             # may have written to their files: its end may be reported at any moment.
-            behind = {path for call in new if call.is_late for path in self._named_or_reported(call.action)}
-            result = self._attributor.attribute(new, seen.edits, located | behind)
-            unclear = (result.outside_paths & (located | behind)) | (result.window_paths & located)
+            late_paths = {
+                path for call in new if call.is_late for path in self._named_or_reported(call.action)
+            }
+            result = self._attributor.attribute(new, seen.edits, located | late_paths)
+            unclear = (result.outside_paths & (located | late_paths)) | (result.window_paths & located)
             unfinished = result.unfinished_paths(seen.edits)
-            unclear |= unfinished & ((result.window_paths & behind) | set(result.written_since))
+            unclear |= unfinished & ((result.window_paths & late_paths) | set(result.written_since))
             if wait_for_open_calls and unclear:
                 return False
             self._append_attribution(result, seen, source)
@@ -194,9 +196,9 @@ class Recorder:
         with self.journal.writing():
             self.journal.append_mark(mark)
 
-    def _observe(self, hints: Iterable[str] | None, exclude: Collection[str]) -> DiskChanges:
+    def _observe(self, paths: Iterable[str] | None, exclude: Collection[str]) -> DiskChanges:
         locate_all = self.workspace.locate_all
-        return self._observer.observe(None if hints is None else locate_all(hints), set(locate_all(exclude)))
+        return self._observer.observe(None if paths is None else locate_all(paths), set(locate_all(exclude)))
 
     def _where(self, calls: Iterable[EndedCall]) -> list[str] | None:
         """The paths to look at for changes by these calls; None: everywhere."""

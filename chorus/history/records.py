@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 from chorus.errors import ChorusError
 from chorus.model.action import Status
 from chorus.model.commits import commit_message as message
-from chorus.model.commits.commit_message import Text
+from chorus.model.commits.commit_message import MessageText
 from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, ToolUseId, TurnId
 from chorus.model.review_state import REVERT_TOOL
 from chorus.store.objects.tree_object import TreeEntry
@@ -116,7 +116,9 @@ def render_record(record: Record) -> str:
         trailers += [(message.EDIT, NOTHING), *([(message.FILES, str(count))] if count else [])]
     else:
         trailers += [(message.EDIT, render_edit(edit)) for edit in record.edits]
-    return message.render_message(Text(record.summary, record.message, record.file_lines, tuple(trailers)))
+    return message.render_message(
+        MessageText(record.summary, record.message, record.file_lines, tuple(trailers))
+    )
 
 
 def without_unlisted(record: Record) -> Record:

@@ -16,24 +16,24 @@ from chorus.model.lane_name import lane_ref
 FORGOTTEN_SUMMARY = "start: what came before is forgotten"
 
 
-def forget_old_records(recorder: Recorder, older_than_seconds: int) -> int:
+def forget_old_records(recorder: Recorder, before_seconds: int) -> int:
     """Drop old records that are no longer needed, and return their number.
 
-    `older_than_seconds` is a time since the epoch: only records written before it are dropped.
+    `before_seconds` is a time since the epoch: only records written before it are dropped.
     """
     with recorder.journal.writing():
-        count = plan_forgetting(recorder, older_than_seconds)
+        count = count_droppable(recorder, before_seconds)
         if count:
             apply_forgetting(recorder, count)
         return count
 
 
-def plan_forgetting(recorder: Recorder, older_than_seconds: int) -> int:
+def count_droppable(recorder: Recorder, before_seconds: int) -> int:
     """Count the oldest records that can be dropped. The newest record always stays."""
     still_open = {entry.id for entry in recorder.entries() if entry.open}
     count = 0
     for recorded in recorder.timeline.records[:-1]:
-        young = recorded.seconds >= older_than_seconds
+        young = recorded.seconds >= before_seconds
         if young or recorded.record.action in still_open or _is_on_lane(recorder, recorded):
             break
         count += 1

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from chorus.inbox.live_repository import LiveRepository
 from chorus.inbox.repositories import NoSuchRepository, name_repositories, work_tree_of
-from chorus.inbox.requests import send_request
+from chorus.inbox.sender import send_request
 from chorus.model.api.json_api import InboxRepositoryJson
 from chorus.wire.home import Home
 from chorus.wire.registry import UnsafeRegistry, list_registered, repository_key

@@ -18,7 +18,7 @@ from chorus.inbox.repositories import (
     mapping,
     version_of,
 )
-from chorus.inbox.requests import open_streams
+from chorus.inbox.sender import open_streams
 from chorus.model.api.json_api import InboxRepositoryJson, InboxState, LogEntryJson, PromptJson, SessionJson
 from chorus.wire.async_client import Streams
 from chorus.wire.client import WatcherNotResponding, WatcherNotRunning

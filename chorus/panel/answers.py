@@ -25,7 +25,7 @@ _DONE_WORDS = {"allow": "approved", "allow-always": "approved", "deny": "denied"
 
 
 @dataclass(frozen=True, slots=True)
-class PromptAnswer:
+class PanelAnswer:
     prompt: PendingPrompt
     decision: Decision
     option: str | None = None
@@ -33,7 +33,7 @@ class PromptAnswer:
     answers: tuple[QuestionArgument, ...] = ()
 
     @property
-    def about(self) -> str:
+    def label(self) -> str:
         """What was answered: the label of an "always" option or one chosen by its key, else the title."""
         options = self.prompt.options
         if self.decision == "allow-always":
@@ -99,7 +99,7 @@ class Answers:
     def deny_with_message(self, pressed: float) -> None:
         prompt = self._ready_prompt(pressed)
         if prompt is not None and self._has(prompt, "deny"):
-            self._open_form(DenyForm, PromptAnswer(prompt, "deny"))
+            self._open_form(DenyForm, PanelAnswer(prompt, "deny"))
 
     def option(self, digit: str, pressed: float) -> None:
         if prompt := self._ready_prompt(pressed):
@@ -109,11 +109,11 @@ class Answers:
             elif prompt.takes_several_answers:
                 self._open_answers_form(prompt)
             elif option.key == prompt.text_option:
-                self._open_form(AnswerForm, PromptAnswer(prompt, "option", option=option.key))
+                self._open_form(AnswerForm, PanelAnswer(prompt, "option", option=option.key))
             elif self._may_choose(option.meaning):
-                self._send(PromptAnswer(prompt, "option", option=option.key))
+                self._send(PanelAnswer(prompt, "option", option=option.key))
 
-    def _open_form(self, form: type[DenyForm], answer: PromptAnswer) -> None:
+    def _open_form(self, form: type[DenyForm], answer: PanelAnswer) -> None:
         def submit(message: str | None) -> None:
             if message is not None:
                 self._send(replace(answer, message=message))
@@ -125,7 +125,7 @@ class Answers:
     def _open_answers_form(self, prompt: PendingPrompt) -> None:
         def submit(answers: list[QuestionArgument] | None) -> None:
             if answers:
-                self._send(PromptAnswer(prompt, "answers", answers=tuple(answers)))
+                self._send(PanelAnswer(prompt, "answers", answers=tuple(answers)))
 
         palette = self._card.active_palette
         shown = AnswersForm(palette, prompt, lambda: self._model.prompts.get(prompt.id))
@@ -134,7 +134,7 @@ class Answers:
     def _decide(self, meaning: Decision, pressed: float) -> None:
         prompt = self._ready_prompt(pressed)
         if prompt is not None and self._has(prompt, meaning) and self._may_choose(meaning):
-            self._send(PromptAnswer(prompt, meaning))
+            self._send(PanelAnswer(prompt, meaning))
 
     def _may_choose(self, meaning: str) -> bool:
         """Return whether an option with this meaning may be chosen now.
@@ -172,10 +172,10 @@ class Answers:
         self._status.show(why, "warning")
         return None
 
-    def _send(self, answer: PromptAnswer) -> None:
+    def _send(self, answer: PanelAnswer) -> None:
         start_task(self._card, "answers", self._request, answer)
 
-    async def _request(self, answer: PromptAnswer) -> None:
+    async def _request(self, answer: PanelAnswer) -> None:
         prompt = answer.prompt
         sent = (prompt.id, prompt.fingerprint)
         self._sent.add(sent)
@@ -200,5 +200,5 @@ class Answers:
             self._card.set_banner("")
         else:
             self._status.show(
-                f"{_DONE_WORDS.get(answer.decision, 'answered')}: {answer.about}", "done", answer.command
+                f"{_DONE_WORDS.get(answer.decision, 'answered')}: {answer.label}", "done", answer.command
             )

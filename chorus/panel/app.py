@@ -151,7 +151,7 @@ class Panel(App[None]):
     def on_queue_opened(self, event: Queue.Opened) -> None:
         self.view.open_diff()
 
-    def on_diff_view_left(self) -> None:
+    def on_diff_view_leave(self) -> None:
         self.view.close_diff()
 
     def on_diff_view_too_narrow(self, event: DiffView.TooNarrow) -> None:

@@ -12,7 +12,7 @@ from textual.timer import Timer
 from chorus.errors import ChorusError
 from chorus.model.lane_name import short_lane_name
 from chorus.panel.background import start_task
-from chorus.panel.state.items import LogEntry, NoteInfo, TurnInfo
+from chorus.panel.state.items import LogItem, NoteInfo, TurnInfo
 from chorus.panel.state.model import PanelModel
 from chorus.panel.state.watcher_client import WatcherClient
 from chorus.panel.style.labels import render_time, status_word
@@ -99,10 +99,10 @@ class Details:
         notes = {entry.n: self._model.notes_on(entry) for entry in entries}
         self._view.show(partial(_render_turn, row.message or "(no message)", entries, turn, notes))
 
-    def _request(self, entry: LogEntry) -> None:
+    def _request(self, entry: LogItem) -> None:
         start_task(self._view, "show", self._fetch, entry)
 
-    async def _fetch(self, entry: LogEntry) -> None:
+    async def _fetch(self, entry: LogItem) -> None:
         try:
             answer = await self._client.request(
                 "show",
@@ -126,7 +126,7 @@ class Details:
         if isinstance(self._row, ActionRow) and self._row.entry.id == entry.id:
             self._show_action(self._row.entry, patch)
 
-    def _show_action(self, entry: LogEntry, patch: Patch) -> None:
+    def _show_action(self, entry: LogItem, patch: Patch) -> None:
         self._show_heading(entry, patch)
         lines = partial(self._heading_lines, entry, patch)
         if self._shown == entry.id and self._view.document.patch is patch:
@@ -135,11 +135,11 @@ class Details:
         self._shown = entry.id
         self._view.show(lines, patch)
 
-    def _heading_lines(self, entry: LogEntry, patch: Patch, width: int) -> list[StyledLine]:
+    def _heading_lines(self, entry: LogItem, patch: Patch, width: int) -> list[StyledLine]:
         lines = _render_entry(entry, self._model, width)
         return lines if patch.lines else [*lines, ([(" No file changed.", "muted")], "")]
 
-    def _show_heading(self, entry: LogEntry, patch: Patch | None = None) -> None:
+    def _show_heading(self, entry: LogItem, patch: Patch | None = None) -> None:
         added = patch.count("added") if patch else entry.added
         removed = patch.count("removed") if patch else entry.removed
         counts = [(f"+{added}", "plus")] if added else []
@@ -151,7 +151,7 @@ class Details:
         self._heading.show([*number, (about, "")], counts)
 
 
-def _render_entry(entry: LogEntry, model: PanelModel, width: int) -> list[StyledLine]:
+def _render_entry(entry: LogItem, model: PanelModel, width: int) -> list[StyledLine]:
     symbol, style = render_symbol(entry)
     parts = [render_time(entry.time), sanitize(short_lane_name(entry.lane or ""))]
     parts += [f"sub-agent {sanitize(entry.agent)}"] if entry.agent else []
@@ -189,7 +189,7 @@ def _render_note(note: NoteInfo, width: int) -> list[StyledLine]:
 
 def _render_turn(
     message: str,
-    entries: list[LogEntry],
+    entries: list[LogItem],
     turn: TurnInfo | None,
     notes: Mapping[float, Sequence[NoteInfo]],
     width: int,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from chorus.model.lane_name import short_lane_name
 from chorus.panel import command_lines
 from chorus.panel.state.items import (
-    LogEntry,
+    LogItem,
     PendingPrompt,
     SessionInfo,
     outside_id,
@@ -29,7 +29,7 @@ MAX_BODY_LINES = 40
 class PlainLog:
     def __init__(self) -> None:
         self._model = PanelModel()
-        self._entries: dict[float, LogEntry] = {}
+        self._entries: dict[float, LogItem] = {}
         self._outside: set[str] = set()
         self._prompts: dict[str, PendingPrompt] = {}
         self._sessions: dict[str, str] = {}
@@ -75,7 +75,7 @@ class PlainLog:
             oldest = min(self._entries, default=0)
             yield from self._render_entries([entry for entry in entries if entry.n >= oldest])
 
-    def _render_entries(self, entries: list[LogEntry | None]) -> Iterator[str]:
+    def _render_entries(self, entries: list[LogItem | None]) -> Iterator[str]:
         for entry in entries:
             if entry and (old := self._entries.get(entry.n)) != entry:
                 self._entries[entry.n] = entry
@@ -102,7 +102,7 @@ class PlainLog:
         self._prompts = dict(self._model.prompts)
 
 
-def render_entry(entry: LogEntry) -> str:
+def render_entry(entry: LogItem) -> str:
     status = status_word(entry.shown_status)
     paths = ", ".join(map(sanitize, entry.paths[:4])) + (" and more" if len(entry.paths) > 4 else "")
     counts = " ".join(f"{sign}{n}" for sign, n in (("+", entry.added), ("-", entry.removed)) if n)

@@ -102,7 +102,7 @@ class Refs:
             self._expect(name, path, expected)
             lock.write(f"{new}\n".encode())
             if hidden:
-                self.keep(name, new)
+                self.protect_from_gc(name, new)
             else:
                 self._log(name, expected, new, reason)
             self._pending_writes.wait()
@@ -128,7 +128,7 @@ class Refs:
         if done.returncode:
             raise GitFailed(f"cannot move {name}: {message}")
 
-    def keep(self, name: str, new: Oid) -> None:
+    def protect_from_gc(self, name: str, new: Oid) -> None:
         """Write a hidden ref's reflog, so that git's garbage collection keeps what the ref reaches.
 
         The reflog has one line of fixed length, replaced in one write: a reader sees the old or the new line.

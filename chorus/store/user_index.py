@@ -58,7 +58,7 @@ def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPa
     return found | dict.fromkeys(_intended_to_add(repository, found), StagedEntry())
 
 
-def knows_as_is(repository: Repository, paths: Iterable[RepoPath]) -> bool:
+def has_current_stat(repository: Repository, paths: Iterable[RepoPath]) -> bool:
     """True if the `stat` data in the index is current for all these files.
 
     This means that git wrote the files last, or that `git status` compared them with the index and found them

@@ -244,7 +244,7 @@ class WatchedTree:
         """
         call = self.windows.only
         if call is not None and not self._may_be_anywhere:
-            await self._sweep_before(self.windows.open_paths | self._spare, lambda: is_asked(call))
+            await self._record_outside_before(self.windows.open_paths | self._spare, lambda: is_asked(call))
 
     def may_record_outside(self, *, grace_seconds: float) -> bool:
         """Return whether `record_outside` or `record_held` might record something now."""
@@ -329,11 +329,11 @@ class WatchedTree:
         if where is not None and self._is_quick(where):
             return write(self.recorder)
 
-        def write_beside(recorder: Recorder) -> Written:
+        def write_in_thread(recorder: Recorder) -> Written:
             recorder.journal.is_rewind = self.recorder.journal.is_rewind
             return write(recorder)
 
-        written = await self._pool.use(self.root, write_beside)
+        written = await self._pool.use(self.root, write_in_thread)
         self.recorder.journal.refresh()
         return written
 
@@ -378,9 +378,9 @@ class WatchedTree:
                 if self._may_be_anywhere:
                     return
                 if is_waiting is None:
-                    await self._sweep_until(until, exclude | self._spare)
+                    await self._record_outside_until(until, exclude | self._spare)
                 else:
-                    await self._sweep_before(exclude | self._spare, is_waiting)
+                    await self._record_outside_before(exclude | self._spare, is_waiting)
             case RecordUnchanged(action):
                 self.recorder.record_unchanged(action, source)
             case _:
@@ -414,7 +414,7 @@ class WatchedTree:
                 return set(report.changed)
         return self._changed_paths.take().where if until is None else self._changed_paths.take_ended(until)
 
-    async def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
+    async def _record_outside_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
         """Record all changes so far, except at the paths in `exclude`, as outside changes.
 
         If the client no longer waits, leave them: the call that starts may have made some of them.
@@ -426,7 +426,7 @@ class WatchedTree:
         ):
             self._changed_paths.put_back(taken)
 
-    async def _sweep_until(self, until: str | None, exclude: frozenset[str]) -> None:
+    async def _record_outside_until(self, until: str | None, exclude: frozenset[str]) -> None:
         """Record changes from before `until`, except at the paths in `exclude`, as outside changes.
 
         Leave later ones for the call's window.

@@ -44,7 +44,7 @@ KEY_HEADER = "chorus-key"
 # The request to the watcher for each review key of the page.
 REVIEWS = {"keep": "keep", "reopen": "keep", "revert": "revert", "redo": "redo"}
 
-Handler = Callable[[Request, int], Awaitable[Response]]
+Handler = Callable[[Request, int], Awaitable[Response]]  # with the number of the browser
 
 
 class PageServer:
@@ -109,14 +109,14 @@ class PageServer:
         """Wrap a handler: refuse browsers that used no link, and turn errors into responses of the page."""
 
         async def endpoint(request: Request) -> Response:
-            number = self._links.find(self._cookie_of(request), request.headers.get(KEY_HEADER, ""))
-            if number is None:
+            browser = self._links.find(self._cookie_of(request), request.headers.get(KEY_HEADER, ""))
+            if browser is None:
                 self._log.write("refused", browser=None, address=address_of(request.scope), reason="no link")
                 return _error(
                     "this browser has no access", 401, "Press Enter in the terminal for a new link."
                 )
             try:
-                return await handler(request, number)
+                return await handler(request, browser)
             except ChorusError as error:
                 status = 400 if error.exit_code == ExitCode.USAGE else 409
                 return _error(str(error), status, error.hint)
@@ -148,22 +148,22 @@ class PageServer:
         )
         return response
 
-    async def _logout(self, request: Request, number: int) -> Response:
+    async def _logout(self, request: Request, browser: int) -> Response:
         self._links.forget(self._cookie_of(request), request.headers.get(KEY_HEADER, ""))
-        self._log.write("closed", browser=number, address=address_of(request.scope))
+        self._log.write("closed", browser=browser, address=address_of(request.scope))
         self._changed()
         response = JSONResponse({})
         response.delete_cookie(self._cookie)
         return response
 
-    async def _events(self, request: Request, number: int) -> Response:
+    async def _events(self, request: Request, browser: int) -> Response:
         cookie, key = self._cookie_of(request), request.headers.get(KEY_HEADER, "")
 
         async def stream() -> AsyncIterator[str]:
             event, last = asyncio.Event(), ""
             self._changes.add(event)
             try:
-                while not self._stopped and self._links.find(cookie, key) == number:
+                while not self._stopped and self._links.find(cookie, key) == browser:
                     event.clear()
                     state = self._render_state()
                     yield f"data: {state}\n\n" if state != last else ": alive\n\n"
@@ -186,39 +186,39 @@ class PageServer:
             separators=(",", ":"),
         )
 
-    async def _answer(self, request: Request, number: int) -> Response:
+    async def _answer(self, request: Request, browser: int) -> Response:
         sent = await self._read_change(request)
         name = sent.get("offer")
         address = address_of(request.scope)
         self._render_state()  # removes the offers of prompts that are gone
         offer = self._offers.take(name) if isinstance(name, str) else None
         if offer is None:
-            self._log.write("refused", browser=number, address=address, reason="no such prompt")
+            self._log.write("refused", browser=browser, address=address, reason="no such prompt")
             return _error("this prompt was answered, changed or withdrawn; nothing was sent", 409)
         about = {"repository": self._path_of(offer.repository), "prompt": offer.prompt["title"]}
         about["answer"] = str(sent.get("decision"))
         try:
-            arguments = parse_page_answer(offer.prompt, sent, by=f"web, browser {number}")
+            arguments = parse_page_answer(offer.prompt, sent, by=f"web, browser {browser}")
             done = mapping(await self._inbox.request(offer.repository, "answer", arguments))
         except ChorusError as error:
             self._offers.renew(offer)
             self._changed()
-            self._log.write("answer", browser=number, address=address, **about, refused=str(error))
+            self._log.write("answer", browser=browser, address=address, **about, refused=str(error))
             raise
-        self._log.write("answer", browser=number, address=address, **about, how=done.get("how"))
+        self._log.write("answer", browser=browser, address=address, **about, how=done.get("how"))
         self._changed()
         return JSONResponse({"how": done.get("how")})
 
-    async def _action(self, request: Request, number: int) -> Response:
-        """Return the patch of the action that the request names. `number`: the browser."""
+    async def _action(self, request: Request, browser: int) -> Response:
+        """Return the patch of the action that the request names."""
         key, action = request.query_params.get("repository", ""), request.query_params.get("id", "")
         found = mapping(await self._inbox.request(key, "show", {"action": action, "cwd": self._path_of(key)}))
         if not isinstance(found.get("patch"), str):
             raise UsageError("the watcher sent no patch")
         return JSONResponse({"lines": shown_patch(cast(ActionJson, found))})
 
-    async def _review(self, request: Request, number: int) -> Response:
-        """Keep, reopen, revert or redo the action that the request names. `number`: the browser."""
+    async def _review(self, request: Request, browser: int) -> Response:
+        """Keep, reopen, revert or redo the action that the request names."""
         sent = await self._read_change(request)
         do, key, action = sent.get("do"), sent.get("repository"), sent.get("id")
         if do not in REVIEWS or not isinstance(key, str) or not isinstance(action, str):
@@ -231,9 +231,9 @@ class PageServer:
         try:
             await self._inbox.request(key, REVIEWS[do], arguments)
         except ChorusError as error:
-            self._log.write(do, browser=number, address=address, **about, refused=str(error))
+            self._log.write(do, browser=browser, address=address, **about, refused=str(error))
             raise
-        self._log.write(do, browser=number, address=address, **about)
+        self._log.write(do, browser=browser, address=address, **about)
         return JSONResponse({})
 
     async def _read_change(self, request: Request) -> dict[str, Any]:

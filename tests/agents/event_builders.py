@@ -64,9 +64,9 @@ def system(subtype: str, *, session: str = SESSION, **more: Any) -> Event:
     return event_from(type="system", subtype=subtype, session_id=session, **more)
 
 
-def hook_event(name: str, *, session: str = SESSION, prompt: str | None = "p-1", **more: Any) -> Event:
+def hook_event(name: str, *, session: str = SESSION, prompt_id: str | None = "p-1", **more: Any) -> Event:
     value = {"hook_event_name": name, "session_id": session, "cwd": "/p", **more}
-    return event_from(Source.HOOK, **(value | {"prompt_id": prompt} if prompt else value))
+    return event_from(Source.HOOK, **(value | {"prompt_id": prompt_id} if prompt_id else value))
 
 
 def pre(call: str | None, tool: str = "Edit", **more: Any) -> Event:
@@ -94,11 +94,11 @@ def batch(*ended: tuple[str, str], **more: Any) -> Event:
     return hook_event("PostToolBatch", tool_calls=listed, **more)
 
 
-def prompt_submitted(text: str, prompt: str | None = "p-1") -> Event:
+def prompt_submitted(text: str, prompt_id: str | None = "p-1") -> Event:
     return event_from(
         Source.HOOK,
         hook_event_name="UserPromptSubmit",
         session_id=SESSION,
         prompt=text,
-        **({"prompt_id": prompt} if prompt else {}),
+        **({"prompt_id": prompt_id} if prompt_id else {}),
     )

@@ -18,7 +18,7 @@ from chorus.agents.hook_spool import Spool
 from chorus.demo.model_server.server import ModelServer
 from tests.lab.client import Client, find_client, prepare_home, read_version
 from tests.lab.hooks import HOOK
-from tests.lab.script import Text, ToolUse, Turn
+from tests.lab.script import Reply, Text, ToolUse
 
 ROUNDS = 150
 PAYLOAD = json.dumps({"hook_event_name": "PreToolUse", "tool_input": {"content": "x" * 4000}}).encode()
@@ -106,13 +106,13 @@ def _time_edits(client: Client, entries: list[dict[str, Any]]) -> list[float]:
     return [after - before for before, after in itertools.pairwise(times)]
 
 
-def _edits(project: Path, names: list[str]) -> list[Turn]:
-    turns: list[Turn] = []
+def _edits(project: Path, names: list[str]) -> list[Reply]:
+    replies: list[Reply] = []
     for n in range(EDITS):
         for name in names:
             change = {"file_path": str(project / name), "old_string": f"a{n}", "new_string": f"a{n + 1}"}
-            turns.append([ToolUse("Edit", change)])
-    return [*turns, [Text("Done.")]]
+            replies.append([ToolUse("Edit", change)])
+    return [*replies, [Text("Done.")]]
 
 
 def _repository(path: Path) -> Path:

@@ -23,9 +23,9 @@ def follow(start: str | None, *steps: tuple[str, str | None]) -> LineHistory:
     lines = LineHistory.start(text(start))
     for who, content in steps:
         if who in LOST:
-            lines.move(text(content), LOST[who])
+            lines.add_other(text(content), LOST[who])
         else:
-            lines.act(who, text(content))
+            lines.add_action(who, text(content))
     return lines
 
 
@@ -67,7 +67,7 @@ def test_changes_of_the_same_line_go_together_when_the_first_state_is_back() -> 
 def test_a_users_own_change_beside_it_does_not_hide_that_it_is_gone() -> None:
     lines = follow(START, ("one", "a\nB\nc\nd\nnew\ne\n"), ("user", "mine\na\nb\nc\nd\ne\n"))
     assert gone(lines) == {"one": (2, 2)}
-    lines.move(text("mine\na\nB\nc\nd\nnew\ne\n"))
+    lines.add_other(text("mine\na\nB\nc\nd\nnew\ne\n"))
     assert gone(lines) == {"one": (0, 2)}
 
 
@@ -95,29 +95,29 @@ def test_a_moved_line_is_not_gone() -> None:
 def test_a_deleted_file_takes_every_change_with_it() -> None:
     lines = follow(START, ("one", "a\nB\nc\nd\ne\n"), ("user", None))
     assert gone(lines) == {"one": (1, 1)}
-    lines.move(text("other\n"))
+    lines.add_other(text("other\n"))
     assert gone(lines) == {"one": (1, 1)}
-    lines.move(text("a\nB\nc\nd\ne\n"))
+    lines.add_other(text("a\nB\nc\nd\ne\n"))
     assert gone(lines) == {"one": (0, 1)}
 
 
 def test_a_file_without_lines_is_one_thing() -> None:
     lines = LineHistory.start(FileVersion("100644 1"))
-    lines.act("one", FileVersion("100644 2"))
-    lines.move(FileVersion("100644 3"))
+    lines.add_action("one", FileVersion("100644 2"))
+    lines.add_other(FileVersion("100644 3"))
     assert gone(lines) == {"one": (0, 1)}
-    lines.move(FileVersion("100644 1"))
+    lines.add_other(FileVersion("100644 1"))
     assert gone(lines) == {"one": (1, 1)}
-    lines.move(FileVersion("100644 2"))
+    lines.add_other(FileVersion("100644 2"))
     assert gone(lines) == {"one": (0, 1)}
-    lines.move(FileVersion(None))
+    lines.add_other(FileVersion(None))
     assert gone(lines) == {"one": (1, 1)}
 
 
 def test_a_new_action_on_what_was_undone_leaves_that_undone() -> None:
     lines = follow(START, ("one", "a\nB\nc\nd\ne\n"), ("user", START), ("two", "a\nB\nc\nd\ne\n"))
     assert gone(lines) == {"one": (1, 1), "two": (0, 1)}
-    lines.move(text(START))
+    lines.add_other(text(START))
     assert gone(lines) == {"one": (1, 1), "two": (1, 1)}
 
 
@@ -161,9 +161,9 @@ def test_random_changes_always_leave_the_lines_of_the_last_version() -> None:
             seen.append(list(content))
             version = text("".join(content))
             if chance.random() < 0.5:
-                lines.act(str(step), version)
+                lines.add_action(str(step), version)
             else:
-                lines.move(version, LOST[chance.choice(["user", "user", "user", "switch", "revert"])])
+                lines.add_other(version, LOST[chance.choice(["user", "user", "user", "switch", "revert"])])
             assert [place.value for place in lines.places if place.value is not None] == list(version.lines)
         assert all(0 <= count[0] <= count[1] for count in gone(lines).values())
 
@@ -172,24 +172,24 @@ def test_a_place_stays_as_it_is_for_content_it_never_had() -> None:
     place = Place([State(b"a")])
     place.set(b"b", Presence.GONE)
     place.set(b"a", Presence.GONE)
-    assert (place.value, place.level) == (b"a", 0)
+    assert (place.value, place.current) == (b"a", 0)
 
 
 def test_an_action_made_again_has_its_states_again() -> None:
     lines = follow("a\nb\n", ("one", "a\nnew\nb\n"), ("revert", "a\nb\n"))
     lines.redo("one", text("a\nnew\nb\n"))
-    lines.move(text("user\nnew\nb\n"))
-    lines.move(text("a\nnew\nb\n"))
+    lines.add_other(text("user\nnew\nb\n"))
+    lines.add_other(text("a\nnew\nb\n"))
     assert lines.count("one") == (0, 1)
 
 
 def test_an_action_made_again_counts_by_what_it_changes_now() -> None:
     """Its first state cannot come back: another action wrote there while it was reverted."""
     lines = follow("a\nb\nc\n", ("one", "a\nc\n"), ("revert", "a\nb\nc\n"), ("two", "a\nB\nc\n"))
-    lines.move(text("a\nb\nc\n"), Presence.REVERTED)
+    lines.add_other(text("a\nb\nc\n"), Presence.REVERTED)
     lines.redo("one", text("a\nc\n"))
     assert lines.count("one") == (0, 1)
-    lines.move(text("a\nb\nc\n"))
+    lines.add_other(text("a\nb\nc\n"))
     assert lines.count("one") == (1, 1)
 
 
@@ -211,14 +211,14 @@ def test_a_removal_that_was_redone_is_gone_when_the_line_is_back() -> None:
     lines = follow("a\nb\nc\n", ("one", "a\nc\n"), ("revert", "a\nb\nc\n"), ("user", "A\nb\nc\n"))
     lines.redo("one", text("A\nc\n"))
     assert lines.count("one") == (0, 1)
-    lines.move(text("A\nb\nc\n"))
+    lines.add_other(text("A\nb\nc\n"))
     assert lines.count("one") == (1, 1)
 
 
 def test_a_line_that_was_redone_below_a_newer_one_is_gone_with_the_rest() -> None:
     lines = follow("a\nz\n", ("one", "a\nnew\nz\n"), ("revert", "a\nz\n"), ("two", "a\nmore\nz\n"))
     lines.redo("one", text("a\nmore\nnew\nz\n"))
-    lines.move(text("a\nz\n"))
+    lines.add_other(text("a\nz\n"))
     assert gone(lines) == {"two": (1, 1), "one": (1, 1)}
 
 

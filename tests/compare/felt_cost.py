@@ -24,7 +24,7 @@ from typing import Any
 from chorus.agents.claude_code.hooks.program import render_settings
 from chorus.agents.claude_code.mod import files as mod_files
 from chorus.demo.model_server.server import ModelServer
-from chorus.demo.model_server.steps import Turn
+from chorus.demo.model_server.steps import Reply
 from chorus.demo.script import Text, ToolUse
 from chorus.wire.home import find_home
 from tests.compare.edits import make_repository
@@ -177,16 +177,20 @@ class LivingClient:
         key = f"round {number:04}."
         path = str(self._sandbox.project / "src" / "m00.py")
         # A file must have been read before it is edited.
-        reads: list[Turn] = [] if counted else [[ToolUse("Read", {"file_path": path})]]
-        turns: list[Turn] = [*reads, *([self._edit(path)] for _ in range(EDITS_PER_ROUND)), [Text("Done.")]]
-        self._model.scripts[key] = turns
+        reads: list[Reply] = [] if counted else [[ToolUse("Read", {"file_path": path})]]
+        replies: list[Reply] = [
+            *reads,
+            *([self._edit(path)] for _ in range(EDITS_PER_ROUND)),
+            [Text("Done.")],
+        ]
+        self._model.scripts[key] = replies
         known = len(self._model.messages())
         said = time.monotonic()
         self._say(key)
         ended = self._read_until_result()
         times = [request.at for request in self._model.messages()[known:]]
-        if len(times) != len(turns):
-            raise RuntimeError(f"{self.felt.name}: {len(times)} requests for {len(turns)} turns")
+        if len(times) != len(replies):
+            raise RuntimeError(f"{self.felt.name}: {len(times)} requests for {len(replies)} replies")
         if counted:
             self.felt.starts.append(times[0] - said)
             self.felt.edits += [after - before for before, after in itertools.pairwise(times)]

@@ -13,7 +13,7 @@ from typing import Any
 
 from chorus.demo.model_server.request import Request
 from chorus.demo.model_server.server import ModelServer
-from chorus.demo.model_server.steps import Refuse, Step, Turn
+from chorus.demo.model_server.steps import Refuse, Reply, Step
 from chorus.demo.script import ToolUse
 
 MARK = "toolu_again_"
@@ -24,15 +24,15 @@ Message = Mapping[str, Any]
 
 
 class ReadingModelServer(ModelServer):
-    def turn_for(self, request: Request) -> Turn:
+    def reply_for(self, request: Request) -> Reply:
         messages = request.body.get("messages", [])
         if again := _refused(messages):
             return [
                 step for number, call in enumerate(again) for step in _repeat(call, len(messages), number)
             ]
         scripted = [message for message in messages if not _is_ours(message)]
-        turn = super().turn_for(replace(request, body={**request.body, "messages": scripted}))
-        return turn if turn and isinstance(turn[0], Refuse) else _reading_first(turn, _named(messages))
+        reply = super().reply_for(replace(request, body={**request.body, "messages": scripted}))
+        return reply if reply and isinstance(reply[0], Refuse) else _reading_first(reply, _named(messages))
 
 
 def _refused(messages: list[Message]) -> list[Mapping[str, Any]]:
@@ -58,10 +58,10 @@ def _is_ours(message: Message) -> bool:
     )
 
 
-def _reading_first(turn: Turn, read: set[str]) -> Turn:
+def _reading_first(reply: Reply, read: set[str]) -> Reply:
     steps: list[Step] = []
     known = set(read)
-    for step in turn:
+    for step in reply:
         if isinstance(step, ToolUse) and (path := str(step.input.get("file_path"))) not in known:
             if step.name in EDITING and path.startswith("/") and Path(path).is_file():
                 steps.append(ToolUse("Read", {"file_path": path}))

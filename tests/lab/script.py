@@ -4,11 +4,11 @@ from chorus.demo.model_server.steps import (
     THE_END,
     Cut,
     Refuse,
+    Reply,
     Script,
     Step,
     Stop,
     StreamError,
-    Turn,
     WaitFor,
 )
 from chorus.demo.script import Pause, Text, Thinking, ToolUse
@@ -18,6 +18,7 @@ __all__ = [
     "Cut",
     "Pause",
     "Refuse",
+    "Reply",
     "Script",
     "Step",
     "Stop",
@@ -25,6 +26,5 @@ __all__ = [
     "Text",
     "Thinking",
     "ToolUse",
-    "Turn",
     "WaitFor",
 ]

@@ -15,7 +15,7 @@ from chorus.model.commits.commit_message import (
     SESSION,
     SUBJECT_LENGTH,
     TOOL,
-    Text,
+    MessageText,
     parse_actions,
     parse_contexts,
     parse_message,
@@ -49,7 +49,7 @@ awkward = st.one_of(
 )
 keys = st.sampled_from([ACTION, TOOL, SESSION, "Chorus-Other"])
 texts = st.builds(
-    Text,
+    MessageText,
     subject=awkward,
     quoted=st.none() | awkward,
     body_lines=st.lists(awkward, max_size=3).map(tuple),
@@ -58,15 +58,15 @@ texts = st.builds(
 
 
 @given(texts)
-@example(Text("s", "", (), ((ACTION, "x"),)))
-@example(Text("s", None, ("Chorus-Action: forged",), ((ACTION, "x"),)))
-@example(Text("s", "Chorus-Action: forged", (), ((ACTION, "x"),)))
-def test_a_message_gives_back_what_it_was_made_of(text: Text) -> None:
+@example(MessageText("s", "", (), ((ACTION, "x"),)))
+@example(MessageText("s", None, ("Chorus-Action: forged",), ((ACTION, "x"),)))
+@example(MessageText("s", "Chorus-Action: forged", (), ((ACTION, "x"),)))
+def test_a_message_gives_back_what_it_was_made_of(text: MessageText) -> None:
     assert parse_message(render_message(text)) == text
 
 
 @given(texts)
-def test_a_message_is_something_git_can_store(text: Text) -> None:
+def test_a_message_is_something_git_can_store(text: MessageText) -> None:
     rendered = render_message(text)
     assert "\0" not in rendered
     rendered.encode()
@@ -78,7 +78,7 @@ def test_a_message_in_another_format_is_accepted(message: str) -> None:
     parse_actions(message)
 
 
-PLAIN = Text(
+PLAIN = MessageText(
     subject="Accept blanks around numbers",
     quoted="The parser should accept blanks.\n\nTests too, please.",
     body_lines=("src/parser.py: +3 −1",),
@@ -100,7 +100,7 @@ def test_a_message_reads_like_one_written_by_hand() -> None:
 def test_text_that_cannot_be_quoted_is_kept_beside_the_quote(
     quoted: str | None, body_lines: tuple[str, ...]
 ) -> None:
-    text = Text("s", quoted, body_lines, ((ACTION, "x"),))
+    text = MessageText("s", quoted, body_lines, ((ACTION, "x"),))
     assert parse_message(render_message(text)) == text
 
 
@@ -111,7 +111,7 @@ def test_git_finds_the_same_trailers() -> None:
 
 
 def test_trailers_are_found_by_key() -> None:
-    text = Text("s", trailers=((ACTION, "a"), (TOOL, "Edit"), (ACTION, "b")))
+    text = MessageText("s", trailers=((ACTION, "a"), (TOOL, "Edit"), (ACTION, "b")))
     assert text.first(ACTION) == "a"
     assert text.every(ACTION) == ("a", "b")
     assert text.first(SESSION) is None
@@ -119,16 +119,18 @@ def test_trailers_are_found_by_key() -> None:
 
 def test_nothing_but_a_trailer_is_taken_for_one() -> None:
     forged = "Chorus-Action: forged"
-    text = Text(forged, forged, (forged,), ((ACTION, "real"),))
+    text = MessageText(forged, forged, (forged,), ((ACTION, "real"),))
     assert parse_actions(render_message(text)) == ("real",)
-    assert parse_parts(render_message(Text("s", trailers=((PART, "a"), (ACTION, "b"))))) == ("a",)
-    assert parse_contexts(render_message(Text("s", trailers=((CONTEXT, "start a b"),)))) == ("start a b",)
+    assert parse_parts(render_message(MessageText("s", trailers=((PART, "a"), (ACTION, "b"))))) == ("a",)
+    assert parse_contexts(render_message(MessageText("s", trailers=((CONTEXT, "start a b"),)))) == (
+        "start a b",
+    )
     assert parse_message(render_message(text)) == text
 
 
 def test_a_last_paragraph_with_a_line_that_is_no_trailer_has_none() -> None:
     message = "Subject\n\nChorus-Action: toolu_01A\nand a word more\n"
-    assert parse_message(message) == Text(
+    assert parse_message(message) == MessageText(
         "Subject", body_lines=("Chorus-Action: toolu_01A", "and a word more")
     )
 
@@ -139,7 +141,9 @@ def test_actions_are_found_in_a_squashed_message() -> None:
 
 
 def test_a_broken_value_is_taken_literally() -> None:
-    assert parse_message('"half\n\nChorus-Action: "half\n') == Text('"half', trailers=((ACTION, '"half'),))
+    assert parse_message('"half\n\nChorus-Action: "half\n') == MessageText(
+        '"half', trailers=((ACTION, '"half'),)
+    )
 
 
 @given(awkward, st.integers(10, 80))

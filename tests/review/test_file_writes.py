@@ -17,7 +17,7 @@ from chorus.review.revert import file_writes
 from chorus.review.revert.apply import recover_revert
 from chorus.store.worktree.staged_file import CannotReplace, StagedFile
 from chorus.store.worktree.work_tree import WorkTree
-from chorus.system.files.durable_writes import find_journal
+from chorus.system.files.durable_writes import find_journaled_device
 from tests.history.agent_at_work import Agent, bash, on_disk
 from tests.history.crash_child import run_and_die
 from tests.history.invariants import assert_whole
@@ -206,7 +206,7 @@ def test_many_files_are_synced_once_with_a_journal_and_each_without(
     tmp_path: Path, synced: list[int]
 ) -> None:
     write_together(WorkTree(tmp_path), 20)
-    assert len(synced) == (20 if find_journal(tmp_path) is None else 1)
+    assert len(synced) == (20 if find_journaled_device(tmp_path) is None else 1)
     assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"bytes\n"}
 
 
@@ -218,7 +218,7 @@ def test_nothing_is_synced_when_durability_is_off(tmp_path: Path, synced: list[i
 def test_a_file_system_in_memory_has_no_journal(memory_path: Path) -> None:
     if not memory_path.is_relative_to("/dev/shm"):
         pytest.skip("there is none")
-    assert find_journal(memory_path) is None
+    assert find_journaled_device(memory_path) is None
 
 
 def test_a_staged_file_with_a_write_error_does_not_replace_the_original(tmp_path: Path) -> None:

@@ -137,6 +137,8 @@ def test_a_commit_that_is_not_on_the_branch_and_merges_are_named(stacked: UserRe
         f"the merge {merge} is above {below}; nothing was changed"
     )
     assert str(refused(stacked, agent, "main")) == f"{merge} is a merge; nothing was changed"
+    other = stacked.git("commit-tree", "-p", "v1", "-m", "other", "v1^{tree}").strip()
+    assert str(refused(stacked, agent, other)) == f"{other[:10]} is not on main"
 
 
 def test_staged_lines_that_differ_refuse_a_fixup_unless_the_branch_is_not_checked_out(

@@ -107,7 +107,7 @@ def test_a_failed_write_is_reported(calls: list[tuple[str, int]], monkeypatch: p
 
 def test_the_type_of_a_file_system_is_found_by_its_mount(tmp_path: Path) -> None:
     assert len(disk.file_system_types(tmp_path)) == 1
-    assert disk.find_journal(tmp_path) is None
+    assert disk.find_journaled_device(tmp_path) is None
     assert disk.is_in_memory(tmp_path) is False
 
 

@@ -1,7 +1,7 @@
 """A scripted server for the Messages API on loopback, which records its requests.
 
-The request alone decides which turn is played. The newest user text that contains a script's key selects the
-script, and the number of assistant messages after that text selects the turn. So any number of sessions and
+The request alone decides which reply is played. The newest user text that contains a script's key selects the
+script, and the number of assistant messages after that text selects the reply. So any number of sessions and
 sub-agents can be served at once, and a retry gets the same response.
 """
 
@@ -19,10 +19,10 @@ from chorus.demo.model_server.steps import (
     THE_END,
     Cut,
     Refuse,
+    Reply,
     Script,
     Stop,
     StreamError,
-    Turn,
     WaitFor,
 )  # fmt: skip
 from chorus.demo.script import Pause, Text, Thinking, ToolUse
@@ -35,7 +35,7 @@ class ModelServer:
         self.scripts: dict[str, Script] = dict(scripts or {})
         self.requests: list[Request] = []
         self.closing = threading.Event()
-        self._spent: Counter[tuple[str | None, int]] = Counter()
+        self._uses: Counter[tuple[str | None, int]] = Counter()
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.model_server = self
@@ -70,7 +70,7 @@ class ModelServer:
             self.requests.append(request)
         return request
 
-    def turn_for(self, request: Request) -> Turn:
+    def reply_for(self, request: Request) -> Reply:
         messages = request.body.get("messages", [])
         for index in range(len(messages) - 1, -1, -1):
             script = self._script_named_in(messages[index])
@@ -79,12 +79,12 @@ class ModelServer:
                 return script[played] if played < len(script) else THE_END
         return THE_END
 
-    def spend(self, request: Request, step: Refuse | StreamError | Cut) -> bool:
+    def must_fail(self, request: Request, step: Refuse | StreamError | Cut) -> bool:
         """Count a use of this step in the session. True for the first `step.times` uses: these must fail."""
         key = (request.session, id(step))
         with self._lock:
-            self._spent[key] += 1
-            return self._spent[key] <= step.times
+            self._uses[key] += 1
+            return self._uses[key] <= step.times
 
     def _script_named_in(self, message: Mapping[str, Any]) -> Script | None:
         if message["role"] != "user":
@@ -121,29 +121,29 @@ class _Handler(BaseHTTPRequestHandler):
         if "count_tokens" in self.path:
             self._answer(200, b'{"input_tokens": 10}')
             return
-        turn = model_server.turn_for(request)
+        reply = model_server.reply_for(request)
         model = str(body.get("model", "scripted"))
-        if turn and isinstance(turn[0], Refuse) and model_server.spend(request, turn[0]):
-            self._refuse(turn[0])
+        if reply and isinstance(reply[0], Refuse) and model_server.must_fail(request, reply[0]):
+            self._refuse(reply[0])
         elif body.get("stream"):
-            self._stream(request, model, turn)
+            self._stream(request, model, reply)
         else:
-            self._answer(200, sse.render_whole(model, turn))
+            self._answer(200, sse.render_whole(model, reply))
 
-    def _stream(self, request: Request, model: str, turn: Turn) -> None:
+    def _stream(self, request: Request, model: str, reply: Reply) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for piece in self._play(request, model, turn):
+        for piece in self._play(request, model, reply):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
         if not self.close_connection:
             self.wfile.write(b"0\r\n\r\n")
 
-    def _play(self, request: Request, model: str, turn: Turn) -> Iterator[bytes]:
+    def _play(self, request: Request, model: str, reply: Reply) -> Iterator[bytes]:
         model_server, index = self.server.model_server, 0
         yield sse.render_start(model)
-        for step in turn:
+        for step in reply:
             match step:
                 case Text() | Thinking() | ToolUse():
                     yield from sse.render_block(index, step)
@@ -153,15 +153,15 @@ class _Handler(BaseHTTPRequestHandler):
                 case WaitFor(gate):
                     while not (gate.wait(0.02) or model_server.closing.is_set()):
                         pass
-                case StreamError(kind) if model_server.spend(request, step):
+                case StreamError(kind) if model_server.must_fail(request, step):
                     yield sse.render_event("error", error=sse.render_error(kind))
                     return
-                case Cut() if model_server.spend(request, step):
+                case Cut() if model_server.must_fail(request, step):
                     self.close_connection = True
                     return
                 case Refuse() | StreamError() | Cut() | Stop():
                     pass
-        yield sse.render_end(turn)
+        yield sse.render_end(reply)
 
     def _refuse(self, step: Refuse) -> None:
         kind = ERROR_KINDS.get(step.status, "overloaded_error")

@@ -1,11 +1,11 @@
-"""Render one turn of a script as the Messages API does: server-sent events, or one JSON body."""
+"""Render one reply of a script as the Messages API does: server-sent events, or one JSON body."""
 
 import json
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from chorus.demo.model_server.steps import Stop, Turn
+from chorus.demo.model_server.steps import Reply, Stop
 from chorus.demo.script import Text, Thinking, ToolUse
 
 USAGE = {
@@ -26,8 +26,8 @@ def render_start(model: str) -> bytes:
     return render_event("message_start", message=_message(model, content=[], stop_reason=None))
 
 
-def render_end(turn: Turn) -> bytes:
-    delta = {"stop_reason": stop_reason(turn), "stop_sequence": None}
+def render_end(reply: Reply) -> bytes:
+    delta = {"stop_reason": stop_reason(reply), "stop_sequence": None}
     return render_event("message_delta", delta=delta, usage=USAGE) + render_event("message_stop")
 
 
@@ -50,21 +50,21 @@ def render_block(index: int, step: Text | Thinking | ToolUse) -> Iterator[bytes]
     yield render_event("content_block_stop", index=index)
 
 
-def render_whole(model: str, turn: Turn) -> bytes:
+def render_whole(model: str, reply: Reply) -> bytes:
     """Render the response to a request without `stream`."""
-    content = [{"type": "text", "text": step.text} for step in turn if isinstance(step, Text)]
-    return json.dumps(_message(model, content=content, stop_reason=stop_reason(turn))).encode()
+    content = [{"type": "text", "text": step.text} for step in reply if isinstance(step, Text)]
+    return json.dumps(_message(model, content=content, stop_reason=stop_reason(reply))).encode()
 
 
 def render_error(kind: str) -> dict[str, Any]:
     return {"type": kind, "message": f"scripted {kind}"}
 
 
-def stop_reason(turn: Turn) -> str:
-    for step in turn:
+def stop_reason(reply: Reply) -> str:
+    for step in reply:
         if isinstance(step, Stop):
             return step.reason
-    return "tool_use" if any(isinstance(step, ToolUse) for step in turn) else "end_turn"
+    return "tool_use" if any(isinstance(step, ToolUse) for step in reply) else "end_turn"
 
 
 def tool_use_id() -> str:

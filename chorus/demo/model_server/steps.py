@@ -1,7 +1,7 @@
 """Steps of a script beyond `chorus.demo.script`: the model waits, fails or drops the connection.
 
-A script is a list of turns, one for each request that the client makes after the user's message. A turn is a
-list of steps, played in order. After the last turn of a script, the model says "Done." and stops.
+A script is a list of replies, one for each request that the client makes after the user's message. A reply is
+a list of steps, played in order. After the last reply of a script, the model says "Done." and stops.
 """
 
 import threading
@@ -20,7 +20,7 @@ class WaitFor:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """An HTTP error instead of a response, `times` times per session. Must be the first step of a turn."""
+    """An HTTP error instead of a response, `times` times per session. Must be the first step of a reply."""
 
     status: int
     times: int = 1
@@ -50,7 +50,7 @@ class Stop:
 
 
 Step = Text | Thinking | ToolUse | WaitFor | Pause | Refuse | StreamError | Cut | Stop
-Turn = Sequence[Step]
-Script = Sequence[Turn]
+Reply = Sequence[Step]
+Script = Sequence[Reply]
 
-THE_END: Turn = (Text("Done."),)
+THE_END: Reply = (Text("Done."),)

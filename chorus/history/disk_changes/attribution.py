@@ -115,8 +115,8 @@ class SharedPath:
     after: TreeEntry | None
     actions: tuple[int, ...]
     reports: tuple[ReportedEdit, ...]
-    is_open: bool = False
-    ended_before: tuple[int, ...] = ()
+    is_open: bool
+    ended_before: tuple[int, ...]
 
 
 class Attributor:
@@ -213,7 +213,7 @@ class Attributor:
             for path in dict.fromkeys(paths):
                 owners[path] = (*owners.get(path, ()), index)
         if len(calls) > 1:
-            owners = {path: self._likely(calls, path, own) for path, own in owners.items()}
+            owners = {path: self._without_denying(calls, path, own) for path, own in owners.items()}
         found = []
         # The last call that names its paths may name a former directory: it also gets the files below that.
         last = max((index for index, call in enumerate(calls) if call.names_its_paths), default=None)
@@ -231,7 +231,9 @@ class Attributor:
             found.append(SharedPath(path, edit.before, edit.after, own, reports, is_open, ended_before))
         return found
 
-    def _likely(self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]) -> tuple[int, ...]:
+    def _without_denying(
+        self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]
+    ) -> tuple[int, ...]:
         """Of the calls with the indexes `own`, those that may have changed this path.
 
         Leave out a call whose complete report does not list the path. If none would be left, return all.

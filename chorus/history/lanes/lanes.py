@@ -17,7 +17,7 @@ from chorus.history.timeline.timeline import Timeline
 from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.history.workspace import Authorship, Workspace
 from chorus.model.commits import commit_message as message
-from chorus.model.commits.commit_message import Text, render_message, shorten
+from chorus.model.commits.commit_message import MessageText, render_message, shorten
 from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
 from chorus.model.lane_name import BRANCHES, branch_name, choose_lane_name, lane_ref
 from chorus.model.review_state import REVERT_TOOL
@@ -109,7 +109,7 @@ class Lanes:
             by_agent = not any(origin.startswith(USER_ORIGINS) for origin in origins.values())
             parent, tree = self._commit(tree, change.context, parent, text, seconds, by_agent=by_agent)
             record = record._replace(context=self._describe_context(origins, change.lines))
-        text = Text(record.summary, record.message, record.file_lines, commit_trailers(record))
+        text = MessageText(record.summary, record.message, record.file_lines, commit_trailers(record))
         by_agent = record.tool != REVERT_TOOL
         commit, _ = self._commit(tree, change.changes, parent, text, seconds, by_agent=by_agent)
         return PreparedCommit(
@@ -144,7 +144,7 @@ class Lanes:
         tree: Oid | None,
         changes: Changes,
         parent: Oid | None,
-        text: Text,
+        text: MessageText,
         seconds: int | None,
         *,
         by_agent: bool,
@@ -161,11 +161,11 @@ class Lanes:
         """The tree of a commit. The last one written is cached."""
         return self._last[1] if self._last[0] == commit else self._workspace.store.read_commit(commit).tree
 
-    def _context_text(self, record: Record, origins: Mapping[RepoPath, str]) -> Text:
+    def _context_text(self, record: Record, origins: Mapping[RepoPath, str]) -> MessageText:
         trailers = [(message.CONTEXT, f"{origin} {path}") for path, origin in origins.items()]
         session = [(message.SESSION, record.session)] if record.session else []
         subject = shorten(f"Context for: {record.summary}")
-        return Text(subject, trailers=(*trailers, *session))
+        return MessageText(subject, trailers=(*trailers, *session))
 
     def _describe_context(
         self, origins: Mapping[RepoPath, str], lines: Mapping[RepoPath, Sequence[int]]

@@ -23,12 +23,12 @@ FindAction: TypeAlias = Callable[[str], TimelineCommit | None]
 
 
 class Undone(NamedTuple):
-    """How much of an action's change is gone from disk: `gone` of `of` lines. `whole`: nothing is left."""
+    """How much of an action's change is gone from disk. `whole`: nothing is left."""
 
     by: UndoneBy
     whole: bool
     gone: int  # the number of lines that are gone
-    of: int  # the number of lines that the action changed
+    changed: int  # the number of lines that the action changed
 
 
 class LogEntry(NamedTuple):
@@ -135,9 +135,9 @@ def undone_of(recorded: TimelineCommit, marks: ActionMarks) -> Undone | None:
     parts = marks.undone.get(recorded.record.action or "")
     if not parts:
         return None
-    whole = sum(part.gone == part.of for part in parts.values()) == recorded.record.files
+    whole = sum(part.gone == part.changed for part in parts.values()) == recorded.record.files
     last = list(parts.values())[-1]
-    return Undone(last.by, whole, sum(p.gone for p in parts.values()), sum(p.of for p in parts.values()))
+    return Undone(last.by, whole, sum(p.gone for p in parts.values()), sum(p.changed for p in parts.values()))
 
 
 STATUS_OF_CALL: dict[str, ActionStatus] = {"denied": "denied", "failed": "failed", "unfinished": "failed"}
@@ -212,7 +212,7 @@ def entry_json(entry: LogEntry, worktree: str) -> "LogEntryJson":
 
 
 def undone_json(undone: Undone) -> "UndoneJson":
-    return {"by": undone.by, "whole": undone.whole, "lines": undone.gone, "of": undone.of}
+    return {"by": undone.by, "whole": undone.whole, "lines": undone.gone, "of": undone.changed}
 
 
 def context_json(text: str) -> "ContextJson":

@@ -57,10 +57,10 @@ class Mark(TypedDict, total=False):
 
 
 class UndonePart(NamedTuple):
-    """The number of lines that an action changed in one file (`of`), and how many of them are gone."""
+    """The number of lines that an action changed in one file, and how many of them are gone."""
 
     gone: int
-    of: int
+    changed: int
     by: UndoneBy
 
 
@@ -117,10 +117,10 @@ class ActionMarks:
         self.landings[name] = Landing(tuple(dict.fromkeys(commits)), seconds)
 
     def _add_undone(self, line: Mark) -> None:
-        for name, path, gone, of in line["parts"]:
+        for name, path, gone, changed in line["parts"]:
             paths = self.undone.setdefault(name, {})
             if gone:
-                paths[path] = UndonePart(gone, of, line["by"])
+                paths[path] = UndonePart(gone, changed, line["by"])
             else:
                 paths.pop(path, None)
 

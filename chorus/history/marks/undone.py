@@ -52,8 +52,8 @@ class UndoneActions:
         """Note which actions a mark reports as undone or landed."""
         match mark.get("kind"):
             case "undone":
-                for name, path, gone, of in mark["parts"]:
-                    self._marked.setdefault(name, {})[path] = LineCounts(gone, of)
+                for name, path, gone, changed in mark["parts"]:
+                    self._marked.setdefault(name, {})[path] = LineCounts(gone, changed)
             case "landed":
                 self._landed.update(mark["ids"])
                 for name in mark["ids"]:
@@ -87,7 +87,7 @@ class UndoneActions:
             lines = self._follow(edit, revert)
             for action in lines.actions:
                 counts = lines.count(action)
-                marked = self._marked.get(action, {}).get(edit.path, LineCounts(0, counts.of))
+                marked = self._marked.get(action, {}).get(edit.path, LineCounts(0, counts.changed))
                 if counts != marked and action not in settled:
                     found.append((action, edit.path, *counts))
         return found
@@ -111,7 +111,7 @@ class UndoneActions:
         for recorded in new:
             self._add(lines, recorded.record, self._version(self._edit(recorded, path).after))
         if revert is None:
-            lines.move(self._version(edit.after))
+            lines.add_other(self._version(edit.after))
         else:
             self._add_revert(lines, revert, self._version(edit.after))
         self._files[path] = FollowedFile(lines, total + 1)
@@ -121,16 +121,16 @@ class UndoneActions:
 
     def _add(self, lines: LineHistory, record: Record, version: FileVersion) -> None:
         if is_agents(record):
-            lines.act(record.action or "", version)
+            lines.add_action(record.action or "", version)
         elif record.tool == REVERT_TOOL:
             self._add_revert(lines, record.reverts, version)
         else:
-            lines.move(version, Presence.AWAY if is_switch(record.reason) else Presence.GONE)
+            lines.add_other(version, Presence.AWAY if is_switch(record.reason) else Presence.GONE)
 
     def _add_revert(self, lines: LineHistory, reverts: Sequence[str], version: FileVersion) -> None:
         redone = self._redone(reverts)
         if redone is None:
-            lines.move(version, Presence.REVERTED)
+            lines.add_other(version, Presence.REVERTED)
         else:
             lines.redo(redone, version)
 

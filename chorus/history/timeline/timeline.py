@@ -66,7 +66,7 @@ class Timeline:
             refs.update(self.ref, old, None, "")
         if refs.read(self.ref) == old:
             refs.delete(self._old_ref, old, "chorus: hidden")
-            refs.keep(self.ref, old)  # git removed the reflog with the ref
+            refs.protect_from_gc(self.ref, old)  # git removed the reflog with the ref
 
     def append(self, record: Record, *, seconds: int | None = None) -> TimelineCommit:
         """Add a record: objects first, then one move of the ref."""

@@ -69,7 +69,7 @@ _PART_LINE = re.compile(rf"^{PART}: (.+)$", re.MULTILINE)
 _CONTEXT_LINE = re.compile(rf"^{CONTEXT}: (.+)$", re.MULTILINE)
 
 
-class Text(NamedTuple):
+class MessageText(NamedTuple):
     """The parts of a commit message. To be rendered, it needs at least one trailer; keys are plain words.
 
     It is a tuple, because one is created for each record of a long history.
@@ -87,7 +87,7 @@ class Text(NamedTuple):
         return tuple(value for name, value in self.trailers if name == key)
 
 
-def render_message(text: Text) -> str:
+def render_message(text: MessageText) -> str:
     trailers = list(text.trailers)
     paragraphs = [_render_value(text.subject)]
     if text.quoted is not None:
@@ -102,7 +102,7 @@ def render_message(text: Text) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def parse_message(message: str) -> Text:
+def parse_message(message: str) -> MessageText:
     subject, *paragraphs = message.rstrip("\n").split("\n\n")
     trailers = _parse_trailers(paragraphs[-1]) if paragraphs else None
     if trailers is not None:
@@ -115,7 +115,7 @@ def parse_message(message: str) -> Text:
         lines = paragraphs.pop(0).split("\n")
         if quoted is None:
             quoted = "\n".join(line[2:] for line in lines)
-    return Text(
+    return MessageText(
         subject=_parse_value(subject),
         quoted=quoted,
         body_lines=tuple(_parse_value(line) for paragraph in paragraphs for line in paragraph.split("\n")),

@@ -77,9 +77,9 @@ class RevertForm(Form[str]):
         if self.preview.problem is None:
             self.dismiss("revert")
 
-    def on_diff_view_left(self, event: DiffView.Left) -> None:
+    def on_diff_view_leave(self, event: DiffView.Leave) -> None:
         event.stop()
-        self.action_revert()  # the diff reports the enter key as `Left`; in this form the key reverts
+        self.action_revert()  # the diff reports the enter key as `Leave`; in this form the key reverts
 
     def action_dependents(self) -> None:
         if self.preview.dependents:

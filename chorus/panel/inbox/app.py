@@ -198,7 +198,7 @@ class Inbox(App[None]):
         self._load_diff()
         self._show_keys()
 
-    def on_diff_view_left(self) -> None:
+    def on_diff_view_leave(self) -> None:
         self._close_diff()
 
     def on_diff_view_too_narrow(self, event: DiffView.TooNarrow) -> None:

@@ -17,7 +17,7 @@ CHANGE_STATUSES = frozenset({"committed", "kept", "landed", "reverted", "undone"
 
 
 @dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogItem:
     """An action, a call that changed nothing, or an outside change."""
 
     n: float  # an outside change gets a fraction above the number of the action before it
@@ -184,7 +184,7 @@ class PendingPrompt:
         return len(self.questions) > 1 or any(question.several for question in self.questions)
 
 
-def parse_entry(value: object) -> LogEntry | None:
+def parse_entry(value: object) -> LogItem | None:
     """Parse an action or a call; None for anything else, such as an outside change."""
     item = _mapping(value)
     n = item.get("n")
@@ -198,15 +198,15 @@ def outside_id(value: object) -> str | None:
     return (_text(item, "timeline") or None) if outside else None
 
 
-def parse_outside(value: object, n: float, after: LogEntry | None) -> LogEntry:
+def parse_outside(value: object, n: float, after: LogItem | None) -> LogItem:
     """Parse an outside change. It is shown in the turn of `after`, the action before it."""
     turn = {"session": after.session, "turn": after.turn, "message": after.message} if after else {}
     item = {"message": "Before the first action", **_mapping(value), **turn}
     return _parse_numbered({**item, "id": outside_id(value), "tool": item.get("tool") or "outside"}, n)
 
 
-def _parse_numbered(item: Mapping[str, Any], n: float) -> LogEntry:
-    return LogEntry(
+def _parse_numbered(item: Mapping[str, Any], n: float) -> LogItem:
+    return LogItem(
         n=n,
         id=_text(item, "id"),
         lane=_optional_text(item, "lane"),

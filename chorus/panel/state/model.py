@@ -12,7 +12,7 @@ from typing import Any
 
 from chorus.panel.state.items import (
     LaneInfo,
-    LogEntry,
+    LogItem,
     NoteInfo,
     PendingPrompt,
     SessionInfo,
@@ -71,7 +71,7 @@ class PanelModel:
         self.lanes: dict[str, LaneInfo] = {}
         self.prompts: dict[str, PendingPrompt] = {}
         self.turns: dict[Group, TurnInfo] = {}  # in the order in which they began
-        self.entries: dict[float, LogEntry] = {}
+        self.entries: dict[float, LogItem] = {}
         # Turn -> numbers of its actions, ascending; turns in the order of their first action.
         self.groups: dict[Group, list[float]] = {}
         # Turn -> how often something in it changed: tells whether its planned rows are still valid.
@@ -118,7 +118,7 @@ class PanelModel:
             return known.lane
         return next((lane.name for lane in self.lanes.values() if lane.session == session), None)
 
-    def reverts_of(self, entry: LogEntry) -> list[tuple[LogEntry, str]]:
+    def reverts_of(self, entry: LogItem) -> list[tuple[LogItem, str]]:
         """Return the actions that reverted or redid `entry`, oldest first, each with a word like `redone`."""
         found = []
         for n in sorted(self._reverts):
@@ -127,7 +127,7 @@ class PanelModel:
                 found.append((self.entries[n], word))
         return found
 
-    def _origins(self, revert: LogEntry) -> tuple[tuple[str, ...], str]:
+    def _origins(self, revert: LogItem) -> tuple[tuple[str, ...], str]:
         """Return the actions that a revert or redo is about, and the word for what it did to them.
 
         A redo is a revert of a revert, so the chain is followed back to actions that are not reverts.
@@ -170,7 +170,7 @@ class PanelModel:
             self.groups = dict(sorted(self.groups.items(), key=lambda item: item[1][0]))
         return ModelChange.QUEUE if taken else ModelChange.NOTHING
 
-    def _parse_entries(self, values: list[Any]) -> Iterator[LogEntry]:
+    def _parse_entries(self, values: list[Any]) -> Iterator[LogItem]:
         """Parse entries in order. An outside change gets a number just above that of the action before it."""
         numbers = [entry.n for entry in map(parse_entry, values) if entry]
         after = numbers[0] - 1 if numbers else None
@@ -185,7 +185,7 @@ class PanelModel:
                 n = self._outside[identity]
                 yield self._placed(parse_outside(value, n, self.entries.get(int(n))))
 
-    def _placed(self, entry: LogEntry) -> LogEntry:
+    def _placed(self, entry: LogItem) -> LogItem:
         elsewhere = bool(self.here and entry.worktree) and entry.worktree != self.here
         return replace(entry, elsewhere=True) if elsewhere else entry
 
@@ -203,14 +203,14 @@ class PanelModel:
             change |= ModelChange.QUEUE | ModelChange.LOADED
         return change
 
-    def _leave_group(self, entry: LogEntry) -> None:
+    def _leave_group(self, entry: LogItem) -> None:
         numbers = self.groups[entry.group]
         numbers.remove(entry.n)
         self.versions[entry.group] += 1
         if not numbers:
             del self.groups[entry.group]
 
-    def notes_on(self, entry: LogEntry) -> list[NoteInfo]:
+    def notes_on(self, entry: LogItem) -> list[NoteInfo]:
         return [note for note in self.notes.values() if note.action == entry.id]
 
     @property

@@ -168,7 +168,7 @@ class DiffView(LinePane):
         Binding("enter", "leave", "back", show=False),
     ]
 
-    class Left(Message):
+    class Leave(Message):
         """The user wants to go back to the queue."""
 
     class TooNarrow(Message):
@@ -276,7 +276,7 @@ class DiffView(LinePane):
         self.resize_lines()
 
     def action_leave(self) -> None:
-        self.post_message(self.Left())
+        self.post_message(self.Leave())
 
     def on_resize(self, event: Resize) -> None:
         self._draw_heading()

@@ -51,7 +51,7 @@ _NUMBERED_LINE = re.compile(r" *\d+ (?=[ +-])")
 
 
 @dataclass(frozen=True, slots=True)
-class ShownPrompt:
+class CardPrompt:
     """The prompt on screen. `position`: such as `2 of 3`. `since`: when it was drawn; None until then."""
 
     prompt: PendingPrompt
@@ -82,7 +82,7 @@ class PromptCard(Widget, can_focus=True):
         super().__init__(id=id)
         self.active_palette = active_palette
         self._background_style = BackgroundStyle(self)
-        self.shown: ShownPrompt | None = None
+        self.shown: CardPrompt | None = None
         self.root = ""  # the work tree: paths below it are shown without it
         self.small = False
         self.banner = ""
@@ -99,9 +99,9 @@ class PromptCard(Widget, can_focus=True):
             self.display = False
             return
         if self.shown and self.shown.prompt == prompt:
-            self.shown = ShownPrompt(prompt, session, position, self.shown.since)
+            self.shown = CardPrompt(prompt, session, position, self.shown.since)
         else:
-            self.shown = ShownPrompt(prompt, session, position)
+            self.shown = CardPrompt(prompt, session, position)
             self._offset, self._read, self.banner = 0, 0, ""
             self.call_after_refresh(self._drawn, prompt)
         self.display = True
@@ -194,7 +194,7 @@ class PromptCard(Widget, can_focus=True):
 
     def _drawn(self, prompt: PendingPrompt) -> None:
         if self.shown and self.shown.prompt == prompt and self.shown.since is None:
-            self.shown = ShownPrompt(prompt, self.shown.session, self.shown.position, monotonic())
+            self.shown = CardPrompt(prompt, self.shown.session, self.shown.position, monotonic())
 
     def _lay_out(self) -> None:
         if self.shown is None:

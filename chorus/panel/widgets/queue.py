@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
 from textual.message import Message
 
-from chorus.panel.state.items import LogEntry
+from chorus.panel.state.items import LogItem
 from chorus.panel.state.model import Group, PanelModel
 from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, StyledLine
@@ -83,7 +83,7 @@ class Queue(LinePane):
         return self.rows[self.cursor] if self.rows else None
 
     @property
-    def entry(self) -> LogEntry | None:
+    def entry(self) -> LogItem | None:
         return self.row.entry if isinstance(self.row, ActionRow) else None
 
     @property

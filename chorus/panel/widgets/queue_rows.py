@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from chorus.model.commits.commit_subject import split_revert
-from chorus.panel.state.items import CHANGE_STATUSES, LogEntry, NoteInfo
+from chorus.panel.state.items import CHANGE_STATUSES, LogItem, NoteInfo
 from chorus.panel.state.model import Group, PanelModel
 from chorus.panel.style.labels import STATUS_SYMBOLS, render_time
 from chorus.panel.widgets.line_pane import Pieces
@@ -49,7 +49,7 @@ class Scope(Enum):
         scopes = list(Scope)
         return scopes[(scopes.index(self) + 1) % len(scopes)]
 
-    def shows(self, entry: LogEntry) -> bool:
+    def shows(self, entry: LogItem) -> bool:
         match self:
             case Scope.OPEN:
                 return entry.open
@@ -83,7 +83,7 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class ActionRow:
-    entry: LogEntry
+    entry: LogItem
 
 
 QueueRow = TurnRow | ActionRow
@@ -138,21 +138,21 @@ def reviewed_groups(model: PanelModel) -> list[Group]:
 
 
 def _select(
-    numbers: Iterable[float], entries: Mapping[float, LogEntry], scope: Scope, words: list[str]
-) -> Iterator[LogEntry]:
+    numbers: Iterable[float], entries: Mapping[float, LogItem], scope: Scope, words: list[str]
+) -> Iterator[LogItem]:
     for n in numbers:
         entry = entries[n]
         if scope.shows(entry) and (not words or _matches(entry, words)):
             yield entry
 
 
-def _matches(entry: LogEntry, words: list[str]) -> bool:
+def _matches(entry: LogItem, words: list[str]) -> bool:
     parts = (entry.number, entry.tool, entry.status, *entry.paths, entry.summary, entry.lane or "", entry.id)
     text = "\n".join((*parts, entry.message or "")).casefold()
     return all(word in text for word in words)
 
 
-def _plan_turn(group: Group, entries: Iterator[LogEntry]) -> tuple[TurnRow | None, list[ActionRow]]:
+def _plan_turn(group: Group, entries: Iterator[LogItem]) -> tuple[TurnRow | None, list[ActionRow]]:
     shown = list(entries)
     if not shown:
         return None, []
@@ -226,7 +226,7 @@ def render_turn(row: TurnRow, width: int) -> Pieces:
     ]
 
 
-def render_action(entry: LogEntry, columns: Columns, width: int, notes: Sequence[NoteInfo] = ()) -> Pieces:
+def render_action(entry: LogItem, columns: Columns, width: int, notes: Sequence[NoteInfo] = ()) -> Pieces:
     faded = "" if entry.open else ("reverted" if entry.status in ("reverted", "undone") else "muted")
     symbol, symbol_style = render_symbol(entry)
     right = _render_right(entry, columns, width)
@@ -242,25 +242,25 @@ def render_action(entry: LogEntry, columns: Columns, width: int, notes: Sequence
     return [*left, *_render_subject(entry, columns, width - used - right_width, faded, notes), *right]
 
 
-def render_symbol(entry: LogEntry) -> tuple[str, str]:
+def render_symbol(entry: LogItem) -> tuple[str, str]:
     """Return the symbol of the status, and its style: never struck through, which would be hard to read."""
     style = STATUS_STYLES.get(entry.shown_status, "muted").replace("reverted", "muted")
     return STATUS_SYMBOLS.get(entry.shown_status, "?"), style
 
 
-def render_subject(entry: LogEntry) -> str:
+def render_subject(entry: LogItem) -> str:
     """Return an entry's path, or its summary if it has no path. Another work tree's name precedes it."""
     if not entry.paths:
         return _render_tree(entry) + sanitize(entry.summary)
     return _render_tree(entry) + sanitize(entry.paths[0]) + _render_more(entry)
 
 
-def render_file(entry: LogEntry) -> str:
+def render_file(entry: LogItem) -> str:
     """Return the name of the action's first file, without the directory."""
     return _render_tree(entry) + sanitize(entry.paths[0].rpartition("/")[2]) + _render_more(entry)
 
 
-def render_summary(entry: LogEntry) -> str:
+def render_summary(entry: LogItem) -> str:
     """Return the summary without the tool and file at its beginning, which have columns of their own."""
     summary = sanitize(entry.summary)
     if entry.is_revert:
@@ -273,16 +273,16 @@ def render_summary(entry: LogEntry) -> str:
     return summary.removeprefix(f"{sanitize(entry.tool)}: ")
 
 
-def _render_tree(entry: LogEntry) -> str:
+def _render_tree(entry: LogItem) -> str:
     return f"{sanitize(entry.worktree)}: " if entry.elsewhere else ""
 
 
-def _render_more(entry: LogEntry) -> str:
+def _render_more(entry: LogItem) -> str:
     return f" +{len(entry.paths) - 1}" if len(entry.paths) > 1 else ""
 
 
 def _render_subject(
-    entry: LogEntry, columns: Columns, room: int, faded: str, notes: Sequence[NoteInfo]
+    entry: LogItem, columns: Columns, room: int, faded: str, notes: Sequence[NoteInfo]
 ) -> Pieces:
     """Render file, summary and notes: without the summary, edits of one file would all look the same."""
     summary, marks = render_summary(entry), _render_notes(notes)
@@ -313,7 +313,7 @@ def _render_count(sign: str, lines: int | None) -> str:
     return f"{sign}{lines}" if lines else ""
 
 
-def _render_right(entry: LogEntry, columns: Columns, width: int) -> Pieces:
+def _render_right(entry: LogItem, columns: Columns, width: int) -> Pieces:
     pieces: Pieces = [(" ", "")]
     if width < MIN_COUNTS_WIDTH:
         return pieces

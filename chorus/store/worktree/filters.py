@@ -86,23 +86,23 @@ class Filters:
         known = self._known
         if len(known) > MAX_CACHED_ANSWERS:
             known.clear()
-        marks = dict(self._rules.stamp_paths(wanted))
-        new = {path: marks[path] for path in wanted if path not in known or known[path][0] != marks[path]}
+        stamps = dict(self._rules.stamp_paths(wanted))
+        new = {path: stamps[path] for path in wanted if path not in known or known[path][0] != stamps[path]}
         found = self._ask(new)
-        known.update((path, (mark, found.get(path, NOTHING))) for path, mark in new.items())
+        known.update((path, (stamp, found.get(path, NOTHING))) for path, stamp in new.items())
         return {path: known[path][1] for path in wanted}
 
     def converted(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
         """The paths that have a conversion. Answers are not cached, so any number of paths may be given."""
         return self._ask(dict(self._rules.stamp_paths(paths)))
 
-    def _ask(self, marks: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:
+    def _ask(self, stamps: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:
         """Ask git for the conversions of these paths. Paths without a conversion are left out.
 
         git is asked only about paths to which `core.autocrlf` or an attributes file may apply.
         """
         always = self._autocrlf()
-        paths = [path for path, mark in marks.items() if always or any(mark[1:])]
+        paths = [path for path, stamp in stamps.items() if always or any(stamp[1:])]
         if not paths:
             return {}
         output = self._repository.git.run("check-attr", "-z", "--stdin", *ATTRIBUTES, stdin=join_names(paths))

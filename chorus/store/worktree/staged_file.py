@@ -100,14 +100,14 @@ def stage(root: str, path: RepoPath, mode: int, data: bytes, *, durable: bool) -
         return staged
 
 
-def sync_staged(staged_files: Sequence[StagedFile], journal: int) -> None:
-    """Sync all files that are on the device `journal` together, with about one wait for the disk.
+def sync_staged(staged_files: Sequence[StagedFile], device: int) -> None:
+    """Sync all files that are on this device together, with about one wait for the disk.
 
-    `journal`: a device number from `durable_writes.find_journal`. No error is raised here. If a write fails,
-    `put` raises the error. A file that was not synced here is synced by `put`.
+    `device`: its number, from `durable_writes.find_journaled_device`. No error is raised here. If a write
+    fails, `put` raises the error. A file that was not synced here is synced by `put`.
     """
     files = [each for each in staged_files if each.descriptor is not None and not each.synced]
-    files = [each for each in files if os.fstat(each.descriptor or 0).st_dev == journal]
+    files = [each for each in files if os.fstat(each.descriptor or 0).st_dev == device]
     if len(files) < 2:
         return
     for file in files:

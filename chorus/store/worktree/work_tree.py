@@ -19,7 +19,7 @@ from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, S
 from chorus.store.worktree.scratch_names import is_scratch
 from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.staged_file import StagedFile
-from chorus.system.files.durable_writes import find_journal
+from chorus.system.files.durable_writes import find_journaled_device
 
 # Larger than any source file under review, small enough to be read a few times a second.
 CAP_BYTES = 32 * 2**20
@@ -133,12 +133,12 @@ class WorkTree:
 
     def sync_staged(self, staged_files: Sequence[StagedFile]) -> None:
         """Sync all these files, with about one wait for the disk if the file system allows it."""
-        if self._durable and len(staged_files) > 1 and self._journal is not None:
-            staged_file.sync_staged(staged_files, self._journal)
+        if self._durable and len(staged_files) > 1 and self._journaled_device is not None:
+            staged_file.sync_staged(staged_files, self._journaled_device)
 
     @cached_property
-    def _journal(self) -> int | None:
-        return find_journal(self.root)
+    def _journaled_device(self) -> int | None:
+        return find_journaled_device(self.root)
 
     def remove_scratch_files(self, path: RepoPath) -> None:
         """Remove scratch files that dead writers left next to `path`. There must be no other writer now."""

@@ -13,7 +13,7 @@ from chorus.system.this_system import IS_LINUX
 if IS_LINUX:
     from chorus.system.linux.disk import (
         file_system_types,
-        find_journal,
+        find_journaled_device,
         finish_writing,
         is_in_memory,
         start_writing,
@@ -22,7 +22,7 @@ if IS_LINUX:
 else:
     from chorus.system.macos.disk import (
         file_system_types,
-        find_journal,
+        find_journaled_device,
         finish_writing,
         is_in_memory,
         start_writing,
@@ -32,7 +32,7 @@ else:
 __all__ = [
     "PendingWrites",
     "file_system_types",
-    "find_journal",
+    "find_journaled_device",
     "finish_writing",
     "is_in_memory",
     "start_writing",
@@ -75,7 +75,7 @@ class PendingWrites:
 
 
 def sync_journal(descriptor: int) -> None:
-    """Wait until everything in the file system's journal (see `find_journal`) is on the disk.
+    """Wait until everything in the file system's journal (see `find_journaled_device`) is on the disk.
 
     This sets the file's modification time and syncs the file: the journal writes all earlier changes first.
     """

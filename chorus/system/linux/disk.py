@@ -30,7 +30,7 @@ def finish_writing(descriptors: Sequence[int]) -> None:
         _sync_range(descriptor, FINISH)
 
 
-def find_journal(directory: Path) -> int | None:
+def find_journaled_device(directory: Path) -> int | None:
     """The device of this directory, if it has one journal that keeps the order of changes to all files.
 
     On such a device, to wait for the newest file is to wait for all files. None if this is not certain.

@@ -38,7 +38,7 @@ def finish_writing(descriptors: Sequence[int]) -> None:
         sync_file(descriptors[-1])
 
 
-def find_journal(directory: Path) -> int | None:
+def find_journaled_device(directory: Path) -> int | None:
     """Return None: on macOS it is never certain that to wait for the newest file is to wait for all files."""
     del directory
     return None

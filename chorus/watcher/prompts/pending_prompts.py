@@ -261,7 +261,7 @@ class PendingPrompts:
         """
         for screen, appearance in self._screens.pending():
             session = screen.pane.session
-            is_new = screen.age_seconds() < HOOK_SECONDS and self._will_be_requested(session)
+            is_new = screen.age_seconds() < HOOK_SECONDS and self._is_reported_and_held(session)
             is_listed = self._is_requested(screen) or screen.shows_unknown_dialog()
             if not is_listed and not is_new:
                 yield self._screen_prompt_json(screen, appearance)
@@ -280,7 +280,7 @@ class PendingPrompts:
             (one.pane, one.request.session) == (pane.id, pane.session) for one in self._requested.all.values()
         )
 
-    def _will_be_requested(self, session: SessionId | None) -> bool:
+    def _is_reported_and_held(self, session: SessionId | None) -> bool:
         """Return whether a hook or the mod also reports this session's dialogs and waits for the answer."""
         sources = self._sources_of(session) if session is not None else ()
         return ("mod" in sources and self.holds_mod) or ("hook" in sources and self.holds_hooks)

@@ -186,7 +186,7 @@ class ReviewRequests:
         recorder, entry = find_action(str(arguments["action"]), readers, current, find)
         if entry.timeline is not None and not entry.paths:  # it changed more files than its record lists
             name = str(entry.n) if entry.n is not None else entry.timeline
-            return await self._read_one_beside(recorder, lambda own: own.log.show(name, user_diff=user_diff))
+            return await self._call_in_thread(recorder, lambda own: own.log.show(name, user_diff=user_diff))
         return await run_in_thread(recorder.log.prepare_show(entry, user_diff=user_diff))
 
     async def blame(self, arguments: BlameArguments) -> list[BlameLineJson]:
@@ -203,16 +203,14 @@ class ReviewRequests:
                 await run_in_thread(_refuse_long_file, repository.work_tree / path)
             with suppress(TimelineUnreadable):
                 return await run_in_thread(blame_from_disk, repository.work_tree, name, line)
-            return await self._read_one_beside(
-                recorder, lambda own: blame(MemoryFileHistory(own), name, line)
-            )
+            return await self._call_in_thread(recorder, lambda own: blame(MemoryFileHistory(own), name, line))
         by_git = await run_in_thread(run_git_blame, repository.git, path, line) if path else b""
         return blame(MemoryFileHistory(recorder), name, line, by_git=by_git)
 
     async def hunks(self, arguments: ActionArguments) -> list[HunkJson]:
         tree, selection = await self._select(arguments.get("cwd"), Selection([str(arguments["action"])]))
         action = selection.actions[0]
-        return await self._read_one_beside(
+        return await self._call_in_thread(
             tree.recorder, lambda own: review.list_revertible_hunks(own, action)
         )
 
@@ -289,7 +287,7 @@ class ReviewRequests:
             if 0 < len(names) <= MAX_NAMED:
                 done = review.keep(tree.recorder, selection, undo=undo)
             else:
-                done = await self._read_one_beside(
+                done = await self._call_in_thread(
                     tree.recorder, lambda own: review.keep(own, selection, undo=undo)
                 )
         self.trees.publish_changes()
@@ -318,7 +316,7 @@ class ReviewRequests:
             request = replace(request, actions=[name.removeprefix(own) for name in request.actions])
             # Planning looks at the whole lane, and commit hooks may take minutes: both run in threads.
             repository = tree.recorder.workspace.repository
-            plan = await self._read_one_beside(tree.recorder, partial(plan_landing, request=request))
+            plan = await self._call_in_thread(tree.recorder, partial(plan_landing, request=request))
             pending = PendingLanding(repository.own_dir)
             with pending.locked():
                 made = await run_in_thread(
@@ -326,7 +324,7 @@ class ReviewRequests:
                 )
                 if not dry_run:
                     async with self.pipeline.lock:
-                        await self._read_one_beside(tree.recorder, partial(mark_landed, result=made))
+                        await self._call_in_thread(tree.recorder, partial(mark_landed, result=made))
                     pending.clear()
         self.trees.publish_changes()
         return landing_json(plan, made, dry_run=dry_run)
@@ -336,9 +334,9 @@ class ReviewRequests:
         async with self.pipeline.lock:
             tree, _ = await self._select(arguments.get("cwd"), Selection(lane=lane))
             if lane is not None and arguments.get("restore", False):
-                lanes = await self._read_one_beside(tree.recorder, lambda own: dropping.restore(own, lane))
+                lanes = await self._call_in_thread(tree.recorder, lambda own: dropping.restore(own, lane))
             else:
-                lanes = await self._read_one_beside(tree.recorder, lambda own: dropping.drop(own, lane))
+                lanes = await self._call_in_thread(tree.recorder, lambda own: dropping.drop(own, lane))
             return {"lanes": lanes}
 
     async def _change(
@@ -352,7 +350,7 @@ class ReviewRequests:
         """Make a revert or redo, but never in the middle of an agent's edit."""
         await self.catch_up()  # an edit that is not reported yet would count as an outside change
         if dry_run:
-            prepared = self._prepare_quickly(tree, prepare) or await self._prepare_beside(tree, prepare)
+            prepared = self._prepare_quickly(tree, prepare) or await self._prepare_in_thread(tree, prepare)
             self.trees.publish_changes()
             return {**prepared.result, "notified": []}
         deadline = time.monotonic() + QUIET_SECONDS
@@ -365,7 +363,7 @@ class ReviewRequests:
                     ahead = self._prepare_quickly(tree, prepare)
                     plans += 1
                     if ahead is None and plans > MAX_PLANS:
-                        ahead = await self._prepare_beside(tree, prepare)
+                        ahead = await self._prepare_in_thread(tree, prepare)
                 known = _newest(tree)
                 if ahead is not None:
                     late = time.monotonic() > deadline
@@ -374,7 +372,7 @@ class ReviewRequests:
                         notified = self._notify(tree, done.get("made", ()), queue=notify)
                         break
             if ahead is None:
-                ahead = await self._prepare_beside(tree, prepare)
+                ahead = await self._prepare_in_thread(tree, prepare)
             else:
                 ahead = None
                 await asyncio.sleep(QUIET_POLL_SECONDS)
@@ -421,10 +419,10 @@ class ReviewRequests:
             return prepare(tree.recorder, step=step)
         return None
 
-    async def _prepare_beside(
+    async def _prepare_in_thread(
         self, tree: WatchedTree, prepare: Callable[..., PreparedRevert]
     ) -> PreparedRevert:
-        return await self._read_one_beside(tree.recorder, prepare)
+        return await self._call_in_thread(tree.recorder, prepare)
 
     async def _apply(self, tree: WatchedTree, prepared: PreparedRevert, busy: Collection[str]) -> RevertJson:
         """Write and record a change, in a thread if it is large. The caller holds the pipeline's lock.
@@ -440,17 +438,17 @@ class ReviewRequests:
             return write(tree.recorder)
         is_rewind = tree.recorder.journal.is_rewind
 
-        def write_beside(own: Recorder) -> Read:
+        def write_in_thread(own: Recorder) -> Read:
             own.journal.is_rewind = is_rewind
             return write(own)
 
-        done = await self._read_one_beside(tree.recorder, write_beside)
+        done = await self._call_in_thread(tree.recorder, write_in_thread)
         tree.recorder.journal.refresh()
         return done
 
-    async def _read_one_beside(self, recorder: Recorder, read: Callable[[Recorder], Read]) -> Read:
+    async def _call_in_thread(self, recorder: Recorder, work: Callable[[Recorder], Read]) -> Read:
         """Call a function in a thread, with another recorder of the same work tree."""
-        return await self.pool.use(recorder.workspace.repository.work_tree, read)
+        return await self.pool.use(recorder.workspace.repository.work_tree, work)
 
     def _notify(self, tree: WatchedTree, made: Iterable[int], *, queue: bool) -> list[str]:
         """Queue notices of these reverts and redos, if wanted; return the sessions that will get them."""

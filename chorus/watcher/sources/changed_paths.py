@@ -33,20 +33,20 @@ EVENT_SLACK_SECONDS = 0.25
 class PathBatch:
     """Paths to look at, taken from `ChangedPaths`; `put_back` restores them there.
 
-    `reported`, `seen`: when each path was reported last and first. `lost`: since when reports may be missing,
-    so that the whole tree must be scanned; None if all paths are known. `was_new`: the tree was never scanned
-    as a whole before.
+    `reported`, `seen`: when each path was reported last and first. `lost_since`: since when reports may be
+    missing, so that the whole tree must be scanned; None if all paths are known. `was_never_scanned`: the
+    tree was never scanned as a whole before.
     """
 
     reported: Mapping[RepoPath, float]
     seen: Mapping[RepoPath, float] = field(default_factory=dict)
-    lost: float | None = None
-    was_new: bool = False
+    lost_since: float | None = None
+    was_never_scanned: bool = False
 
     @property
     def where(self) -> set[RepoPath] | None:
         """The paths, or None for the whole work tree."""
-        return set(self.reported) if self.lost is None else None
+        return set(self.reported) if self.lost_since is None else None
 
 
 @dataclass(slots=True)
@@ -133,15 +133,15 @@ class ChangedPaths:
         self.gather()
         taken = PathBatch(self._reported, self._seen, self._lost, self.is_new)
         self._reported, self._seen, self._lost, self._head = {}, {}, None, False
-        self.is_new = self.is_new and taken.lost is None
+        self.is_new = self.is_new and taken.lost_since is None
         return taken
 
     def put_back(self, taken: PathBatch) -> None:
         """Put back paths that could not be checked, for the next look."""
         self._reported = {**taken.reported, **self._reported}
         self._seen = {**self._seen, **taken.seen}
-        self._lost = taken.lost if self._lost is None else self._lost
-        self.is_new = taken.was_new
+        self._lost = taken.lost_since if self._lost is None else self._lost
+        self.is_new = taken.was_never_scanned
 
     def take_settled(self, grace_seconds: float) -> PathBatch | None:
         """Take the paths last reported more than `grace_seconds` ago; None if there is nothing to look at."""

@@ -61,9 +61,9 @@ def test_what_an_interactive_session_costs_is_counted_by_turn() -> None:
         for outcome in outcomes.feed_value(value, source=Source.MOD):
             turns.feed(outcome, time="2026-01-01T00:00:00Z")
 
-    for prompt, total in (("p1", 0.25), ("p2", 0.75)):
-        session = {**SESSION, "prompt_id": prompt}
-        tell({**session, "hook_event_name": "UserPromptSubmit", "prompt": f"message {prompt}"})
+    for prompt_id, total in (("p1", 0.25), ("p2", 0.75)):
+        session = {**SESSION, "prompt_id": prompt_id}
+        tell({**session, "hook_event_name": "UserPromptSubmit", "prompt": f"message {prompt_id}"})
         tell({**session, "hook_event_name": "Stop", "last_assistant_message": "Done."})
         measured = {"cost": {"usd": total}, "context": {"tokens": 12, "window": 200_000}}
         tell(read_report({"event": "measure", "session": session, **measured}))

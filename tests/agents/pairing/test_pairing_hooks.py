@@ -170,7 +170,7 @@ def test_a_prompt_left_open_by_a_new_message_was_denied() -> None:
 def test_a_prompt_left_open_by_a_killed_client_was_not_answered() -> None:
     events = [prompt_submitted("go"), pre("t"), permission_request()]
     assert statuses(*events) == {"t": "unfinished"}
-    outcomes = run([*events, hook_event("SessionStart", source="resume", prompt=None)])
+    outcomes = run([*events, hook_event("SessionStart", source="resume", prompt_id=None)])
     assert fold(outcomes)["t"].status == "unfinished"
     assert SessionLinked("s-1", "s-1", "resume") in outcomes  # type: ignore[arg-type]  # plain text for an id
 
@@ -191,7 +191,7 @@ def test_a_client_ends_no_calls_of_another_client_in_the_same_session() -> None:
     fed += pairing.feed(
         returns("t", LOST, error=True, source=Source.TRANSCRIPT, toolDenialKind="interrupted")
     )
-    fed += pairing.feed(hook_event("SessionStart", source="resume", prompt=None), client="2:2")
+    fed += pairing.feed(hook_event("SessionStart", source="resume", prompt_id=None), client="2:2")
     fed += pairing.feed(prompt_submitted("next", "p-2"), client="2:2")
     fed += pairing.feed(writes("next", source=Source.TRANSCRIPT, promptId="p-2"))
     fed += pairing.feed(hook_event("SessionEnd", reason="other"), client="2:2")
@@ -226,9 +226,9 @@ def test_the_end_of_an_old_turn_closes_no_calls_of_the_new_one() -> None:
     events = [
         prompt_submitted("go"),
         prompt_submitted("next", "p-2"),
-        pre("t", prompt="p-2"),
+        pre("t", prompt_id="p-2"),
         hook_event("Stop"),
-        post("t", prompt="p-2"),
+        post("t", prompt_id="p-2"),
     ]
     outcomes = run(events)
     assert [type(outcome) for outcome in outcomes][-2:] == [TurnEnded, ActionClosed]
@@ -279,7 +279,7 @@ def test_a_turn_started_by_a_background_task_is_still_the_same_turn() -> None:
         pre("t", "Bash"),
         post("t", "Bash"),
         prompt_submitted(TASK_END, "p-2"),
-        pre("u", prompt="p-2"),
+        pre("u", prompt_id="p-2"),
     ]
     outcomes = run(
         [*events, prompt_submitted(TASK_END, "p-2"), prompt_submitted("<task-notification>empty", "p-3")]
@@ -303,15 +303,15 @@ def test_hook_events_of_old_clients_number_the_turns() -> None:
     outcomes = run(
         [
             prompt_submitted("go", None),
-            pre("t", prompt=None),
+            pre("t", prompt_id=None),
             prompt_submitted("next", None),
-            hook_event("Stop", prompt=None),
+            hook_event("Stop", prompt_id=None),
         ]
     )
     assert [getattr(turn, "turn", None) for turn in of_kind(TurnStarted, outcomes)] == ["1", "2"]
     assert (fold(outcomes)["t"].status, fold(outcomes)["t"].turn) == ("unfinished", "1")
     assert of_kind(TurnEnded, outcomes) == [TurnEnded("s-1", "2")]  # type: ignore[arg-type]  # plain text for an id
-    assert run([hook_event("Stop", prompt=None)])[-1] == TurnEnded("s-1", None)  # type: ignore[arg-type]  # plain text for an id
+    assert run([hook_event("Stop", prompt_id=None)])[-1] == TurnEnded("s-1", None)  # type: ignore[arg-type]  # plain text for an id
 
 
 def test_text_shown_on_the_screen_leads_the_next_call() -> None:
@@ -325,7 +325,7 @@ def test_text_shown_on_the_screen_leads_the_next_call() -> None:
 
 def test_compaction_and_other_session_starts_close_no_calls() -> None:
     for began in ("compact", "clear", None):
-        outcomes = run([pre("t"), hook_event("SessionStart", source=began, prompt=None), post("t")])
+        outcomes = run([pre("t"), hook_event("SessionStart", source=began, prompt_id=None), post("t")])
         assert fold(outcomes)["t"].status == "succeeded"
     assert SessionLinked("s-1", "s-1", "compact") in run([hook_event("SessionStart", source="compact")])  # type: ignore[arg-type]  # plain text for an id
 

@@ -31,8 +31,8 @@ def turns(*events: Event) -> list[tuple[str | None, str | None]]:
     return [(row.turn, row.message) for row in actions_of(events).values()]
 
 
-def message_line(text: Any, prompt: str | None, time: str = "2026-01-01T00:00:00Z", **more: Any) -> Event:
-    named = {"promptId": prompt} if prompt else {}
+def message_line(text: Any, prompt_id: str | None, time: str = "2026-01-01T00:00:00Z", **more: Any) -> Event:
+    named = {"promptId": prompt_id} if prompt_id else {}
     return writes(text, source=TRANSCRIPT, timestamp=time, isSidechain=False, **named, **more)
 
 
@@ -568,7 +568,7 @@ def test_a_result_before_any_turn_ends_no_turn() -> None:
     assert alone.on_result()
     assert alone.current is None
     alone.continue_with("p-1")  # type: ignore[arg-type]  # plain text for an id
-    assert alone.of_prompt("p-1").message is None  # type: ignore[arg-type]  # plain text for an id
+    assert alone.of_prompt_id("p-1").message is None  # type: ignore[arg-type]  # plain text for an id
 
 
 def rests(*events: Event) -> int:

@@ -23,7 +23,7 @@ needs_order = pytest.mark.skipif(not IS_LINUX, reason="elsewhere the whole tree 
 
 
 @pytest.fixture
-def hints(tmp_path: Path) -> Iterator[ChangedPaths]:
+def watched(tmp_path: Path) -> Iterator[ChangedPaths]:
     (tmp_path / ".git").mkdir()
     (tmp_path / "src").mkdir()
     watch = FileWatch(tmp_path, tmp_path / ".git", wake=lambda: None)
@@ -34,15 +34,15 @@ def hints(tmp_path: Path) -> Iterator[ChangedPaths]:
 
 
 @needs_order
-async def test_lines_from_before_are_history_and_later_ones_are_new(hints: ChangedPaths) -> None:
+async def test_lines_from_before_are_history_and_later_ones_are_new(watched: ChangedPaths) -> None:
     for n in range(20):
-        (hints.root / "src" / str(n)).touch()
-        await hints.settle()
-        assert f"src/{n}" in hints.take().reported
+        (watched.root / "src" / str(n)).touch()
+        await watched.settle()
+        assert f"src/{n}" in watched.take().reported
 
 
 async def test_a_file_watch_without_barriers_is_not_waited_for_forever(
-    hints: ChangedPaths, monkeypatch: pytest.MonkeyPatch
+    watched: ChangedPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As with a watchdog that deals otherwise with what it does not know."""
     queue_event = EventEmitter.queue_event
@@ -52,32 +52,32 @@ async def test_a_file_watch_without_barriers_is_not_waited_for_forever(
             queue_event(emitter, event)
 
     monkeypatch.setattr(EventEmitter, "queue_event", lose_marks)
-    hints.barrier_timeout_seconds = 0.05
+    watched.barrier_timeout_seconds = 0.05
     for _ in range(MAX_MISSED_BARRIERS):
-        await hints.settle()
-        assert hints.take().where is None  # the whole tree: what was not reported in time may be anywhere
-    hints.barrier_timeout_seconds = 600.0  # whoever waits for that now, waits for ever
+        await watched.settle()
+        assert watched.take().where is None  # the whole tree: what was not reported in time may be anywhere
+    watched.barrier_timeout_seconds = 600.0  # whoever waits for that now, waits for ever
 
     start = time.monotonic()
-    await hints.settle()
+    await watched.settle()
     assert time.monotonic() - start < 300.0
-    assert hints.take().where is None
+    assert watched.take().where is None
 
 
 @needs_order
-async def test_a_file_watch_with_a_late_barrier_is_waited_for_again(hints: ChangedPaths) -> None:
-    hints.barrier_timeout_seconds = 0.0
+async def test_a_file_watch_with_a_late_barrier_is_waited_for_again(watched: ChangedPaths) -> None:
+    watched.barrier_timeout_seconds = 0.0
     for _ in range(MAX_MISSED_BARRIERS):
-        await hints.settle()
-        hints.take()
-    hints.barrier_timeout_seconds = 60.0
+        await watched.settle()
+        watched.take()
+    watched.barrier_timeout_seconds = 60.0
     async with asyncio.timeout(60):
-        while hints._missed_barriers >= MAX_MISSED_BARRIERS:
+        while watched._missed_barriers >= MAX_MISSED_BARRIERS:
             await asyncio.sleep(0.001)
 
-    (hints.root / "src/new").touch()
-    await hints.settle()
-    assert "src/new" in hints.take().reported
+    (watched.root / "src/new").touch()
+    await watched.settle()
+    assert "src/new" in watched.take().reported
 
 
 @needs_order
@@ -92,38 +92,38 @@ async def test_a_file_watch_with_a_late_barrier_is_waited_for_again(hints: Chang
     ],
 )
 async def test_paths_written_before_a_time_are_taken_and_none_for_an_invalid_time(
-    hints: ChangedPaths, until: str, taken: set[str]
+    watched: ChangedPaths, until: str, taken: set[str]
 ) -> None:
     for name, stamp in (("a", 1_700_000_000), ("b", 4_200_000_000)):
-        (hints.root / name).touch()
-        os.utime(hints.root / name, (stamp, stamp))
-    await hints.settle()
+        (watched.root / name).touch()
+        os.utime(watched.root / name, (stamp, stamp))
+    await watched.settle()
 
-    assert set(hints.take_until(until).reported) == taken
+    assert set(watched.take_until(until).reported) == taken
 
 
 @needs_order
-async def test_a_file_made_with_an_old_time_was_not_written_before_that(hints: ChangedPaths) -> None:
+async def test_a_file_made_with_an_old_time_was_not_written_before_that(watched: ChangedPaths) -> None:
     """As `cp -p`, `touch -d` and `tar` make it."""
     before = datetime.now(UTC).isoformat()
-    (hints.root / "copy").touch()
-    os.utime(hints.root / "copy", (1_700_000_000, 1_700_000_000))
-    await hints.settle()
-    assert not hints.take_until(before).reported
-    assert "copy" in hints.take().reported
+    (watched.root / "copy").touch()
+    os.utime(watched.root / "copy", (1_700_000_000, 1_700_000_000))
+    await watched.settle()
+    assert not watched.take_until(before).reported
+    assert "copy" in watched.take().reported
 
 
 @needs_order
-async def test_a_file_that_is_gone_was_not_written_before_a_call(hints: ChangedPaths) -> None:
-    kept, gone = hints.root / "src/kept", hints.root / "src/gone"
+async def test_a_file_that_is_gone_was_not_written_before_a_call(watched: ChangedPaths) -> None:
+    kept, gone = watched.root / "src/kept", watched.root / "src/gone"
     for path in (kept, gone):
         path.touch()
         os.utime(path, (1, 1))
-    await hints.settle()
+    await watched.settle()
     gone.unlink()
-    await hints.settle()
-    assert set(hints.take_until("2100-01-01T00:00:00Z").reported) == {"src/kept"}
-    assert "src/gone" in hints.take().reported
+    await watched.settle()
+    assert set(watched.take_until("2100-01-01T00:00:00Z").reported) == {"src/kept"}
+    assert "src/gone" in watched.take().reported
 
 
 class FakeWatch:
@@ -202,7 +202,7 @@ def test_a_path_is_settled_once_it_was_not_reported_again_for_a_while(
     assert paths.is_settled(10)
     taken = paths.take_settled(10)
     assert taken is not None
-    assert (taken.reported, taken.where, taken.lost) == ({"a": 100}, {"a"}, None)
+    assert (taken.reported, taken.where, taken.lost_since) == ({"a": 100}, {"a"}, None)
     assert paths.any_left
     clock.now = 115
     last = paths.take_settled(10)
@@ -227,7 +227,7 @@ def test_a_lost_change_is_settled_once_nothing_was_reported_for_a_while(
     clock.now = 114
     taken = paths.take_settled(10)
     assert taken is not None
-    assert (taken.where, taken.lost) == (None, 100)
+    assert (taken.where, taken.lost_since) == (None, 100)
     assert not paths.are_lost
     assert not paths.any_change
 
@@ -274,7 +274,11 @@ def test_one_settled_path_is_reason_enough_to_look(
 def test_what_is_taken_can_be_put_back(paths: ChangedPaths, watch: FakeWatch, clock: Clock) -> None:
     watch.report("a", "b", lost=True, head=True)
     taken = paths.take()
-    assert (dict(taken.reported), taken.lost, taken.was_new) == ({"a": 100, "b": 100}, 100, True)
+    assert (dict(taken.reported), taken.lost_since, taken.was_never_scanned) == (
+        {"a": 100, "b": 100},
+        100,
+        True,
+    )
     assert not paths.is_new
     assert not paths.any_change
     clock.now = 105
@@ -283,7 +287,7 @@ def test_what_is_taken_can_be_put_back(paths: ChangedPaths, watch: FakeWatch, cl
     paths.put_back(taken)
     assert paths.is_new
     again = paths.take()
-    assert (dict(again.reported), again.lost) == ({"a": 100, "b": 105}, 100)
+    assert (dict(again.reported), again.lost_since) == ({"a": 100, "b": 105}, 100)
 
 
 def test_what_is_put_back_does_not_hide_a_later_loss(
@@ -296,14 +300,14 @@ def test_what_is_put_back_does_not_hide_a_later_loss(
     watch.report(lost=True)
     paths.gather()
     paths.put_back(taken)
-    assert paths.take().lost == 105
+    assert paths.take().lost_since == 105
 
 
 def test_after_the_first_scan_a_tree_is_not_new(paths: ChangedPaths, watch: FakeWatch) -> None:
     watch.report(lost=True)
     paths.take()
     watch.report("a")
-    assert not paths.take().was_new
+    assert not paths.take().was_never_scanned
     assert not paths.is_new
 
 
@@ -316,7 +320,7 @@ async def test_without_a_barrier_the_whole_tree_is_scanned(
     clock.now = 105
     await paths.settle()
     assert len(watch.barriers) == 1  # no use: the whole tree is scanned in any case
-    assert paths.take().lost == 100
+    assert paths.take().lost_since == 100
 
 
 async def test_a_settled_watch_has_reported_what_came_before_its_barrier(
@@ -353,7 +357,7 @@ async def test_a_loss_reported_with_the_late_barrier_keeps_its_first_time(
     paths._note_loss()
     watch.barriers[0]()
     await settling
-    assert paths.take().lost == 100
+    assert paths.take().lost_since == 100
 
 
 async def test_a_barrier_that_comes_after_the_loop_has_ended_is_ignored(

@@ -62,7 +62,7 @@ class Known(Model):
     parent: ToolUseId | None = Field(
         None, validation_alias=spelled("parent_tool_use_id", "parentToolUseId", "parentToolUseID")
     )
-    prompt: TurnId | None = Field(None, validation_alias=spelled("prompt_id", "promptId"))
+    prompt_id: TurnId | None = Field(None, validation_alias=spelled("prompt_id", "promptId"))
     sidechain: LooseFlag = Field(None, validation_alias="isSidechain")
     uuid: LooseText = None
     time: LooseText = Field(None, validation_alias="timestamp")

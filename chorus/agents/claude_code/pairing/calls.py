@@ -78,7 +78,7 @@ class CallEntry:
     trust: Trust
     sources: tuple[Source, ...]
     turn: Turn | None = None
-    prompt: TurnId | None = None
+    prompt_id: TurnId | None = None
     agent: AgentId | None = None
     parent: ToolUseId | None = None
     lead_text: str | None = None
@@ -106,8 +106,8 @@ class CallEntry:
             self.sources += seen.sources
         if seen.trust > self.trust:
             self.session, self.trust = seen.session, seen.trust
-        if seen.prompt is not None and self.prompt is None:
-            self.set_prompt(seen.turn, seen.prompt)
+        if seen.prompt_id is not None and self.prompt_id is None:
+            self.set_prompt_id(seen.turn, seen.prompt_id)
         self.turn = self.turn or seen.turn
         # No agent means the main agent. The parent call's id is used as agent id until the real one is known.
         if self.agent is not None and str(self.agent) == self.parent:
@@ -118,14 +118,14 @@ class CallEntry:
         self.cwd = self.cwd or seen.cwd
         self.client = self.client or seen.client
 
-    def set_prompt(self, turn: Turn | None, prompt: TurnId) -> None:
+    def set_prompt_id(self, turn: Turn | None, prompt_id: TurnId) -> None:
         """Set the id of the message that led to this call, and make that message's `turn` the call's turn."""
-        self.prompt = prompt
+        self.prompt_id = prompt_id
         if self.turn is None:
             self.turn = turn
-        elif self.turn.prompt is None:
-            self.session.turns.join(self.turn, prompt)
-        elif self.turn.prompt != prompt:
+        elif self.turn.prompt_id is None:
+            self.session.turns.join(self.turn, prompt_id)
+        elif self.turn.prompt_id != prompt_id:
             self.turn = turn
 
     def drop_payload(self) -> None:
@@ -179,13 +179,13 @@ class CallTable:
             opened += self.update(seen.id, orphan)
         return opened
 
-    def set_prompt(self, entry: CallEntry, turn: Turn, prompt: TurnId) -> list[Outcome]:
+    def set_prompt_id(self, entry: CallEntry, turn: Turn, prompt_id: TurnId) -> list[Outcome]:
         """Set the prompt id of a call, if no earlier source gave one. Return corrections."""
-        if entry.prompt is not None:
+        if entry.prompt_id is not None:
             return []
         before = entry.turn
         name = before.id if before else None
-        entry.set_prompt(turn, prompt)
+        entry.set_prompt_id(turn, prompt_id)
         return self._turn_corrections(entry, before, name)
 
     def update(self, call: ToolUseId, update: CallUpdate) -> list[Outcome]:

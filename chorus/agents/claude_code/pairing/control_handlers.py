@@ -22,11 +22,11 @@ from chorus.agents.claude_code.events.hook import (
 )
 from chorus.agents.claude_code.events.names import REQUESTS
 from chorus.agents.claude_code.events.parser import Event
-from chorus.agents.claude_code.pairing.accounts import describe_error
 from chorus.agents.claude_code.pairing.calls import CallUpdate
 from chorus.agents.claude_code.pairing.evidence import Evidence
 from chorus.agents.claude_code.pairing.sessions import EventContext
 from chorus.agents.claude_code.pairing.state import ControlRequest, Handlers, PairingState, ShownCall
+from chorus.agents.claude_code.pairing.usage_handlers import describe_error
 from chorus.agents.interface import Source
 from chorus.model.outcomes import ControlAsked, ControlReplied, Outcome, PromptClosed, PromptOpened
 from chorus.model.tools import ELICITATION

@@ -4,7 +4,6 @@ from typing import Literal
 
 from chorus.agents.claude_code.events import hook
 from chorus.agents.claude_code.events.user_text import ClientText, TaskEnd, read_text
-from chorus.agents.claude_code.pairing.accounts import describe_client, describe_error
 from chorus.agents.claude_code.pairing.calls import CallUpdate
 from chorus.agents.claude_code.pairing.control_handlers import open_form, read_suggestions
 from chorus.agents.claude_code.pairing.evidence import Evidence, read_batched, read_failure, read_result
@@ -12,6 +11,7 @@ from chorus.agents.claude_code.pairing.message_handlers import end_turns, on_tas
 from chorus.agents.claude_code.pairing.sessions import EventContext, SessionContext
 from chorus.agents.claude_code.pairing.state import Handlers, PairingState, ShownCall
 from chorus.agents.claude_code.pairing.turns import Turn
+from chorus.agents.claude_code.pairing.usage_handlers import describe_client, describe_error
 from chorus.model.ids import ToolUseId
 from chorus.model.outcomes import (
     Outcome,
@@ -94,7 +94,7 @@ def on_user_prompt(state: PairingState, event: hook.UserPromptSubmit, context: E
     session = context.session
     state.set_hooked(session)
     # Calls of the same message stay open: if there are any, this event is a repeat.
-    outcomes = state.end_calls(context, except_prompt=event.prompt)
+    outcomes = state.end_calls(context, except_prompt_id=event.prompt_id)
     outcomes += describe_client(context, mode=event.permission_mode)
     user_text = read_text(event.text)
     if isinstance(user_text, TaskEnd):
@@ -102,10 +102,10 @@ def on_user_prompt(state: PairingState, event: hook.UserPromptSubmit, context: E
     if isinstance(user_text, ClientText):
         return outcomes
     turn: Turn | None
-    if event.prompt is None:
+    if event.prompt_id is None:
         turn = session.turns.add_unnamed(user_text.text)
     else:
-        turn = session.turns.on_prompt(event.prompt, user_text.text, live=True)
+        turn = session.turns.on_named_message(event.prompt_id, user_text.text, live=True)
     return outcomes + state.start_turn(context, turn)
 
 
@@ -143,8 +143,8 @@ def on_session_end(state: PairingState, event: hook.SessionEnd, context: EventCo
 def on_stop(state: PairingState, event: hook.Stop, context: EventContext) -> list[Outcome]:
     session = context.session
     context.lead_text.clear()
-    outcomes = state.end_calls(context, only_prompt=event.prompt)
-    turn = session.turns.of_prompt(event.prompt) if event.prompt else session.turns.current
+    outcomes = state.end_calls(context, only_prompt_id=event.prompt_id)
+    turn = session.turns.of_prompt_id(event.prompt_id) if event.prompt_id else session.turns.current
     outcomes += describe_client(context, mode=event.permission_mode)
     turn_id = turn.id if turn else None
     failed = event.event == "StopFailure"
@@ -160,7 +160,7 @@ def on_session_measured(
     state: PairingState, event: hook.SessionMeasured, context: EventContext
 ) -> list[Outcome]:
     turns = context.session.turns
-    turn = turns.of_prompt(event.prompt) if event.prompt else turns.current
+    turn = turns.of_prompt_id(event.prompt_id) if event.prompt_id else turns.current
     turn_id = turn.id if turn else None
     return [TurnReported(context.session.id, turn_id, total_cost=event.cost, window=event.window)]
 

@@ -36,7 +36,7 @@ from chorus.agents.claude_code.events.user_text import (
     read_text,
     read_user,
 )
-from chorus.agents.claude_code.pairing import accounts
+from chorus.agents.claude_code.pairing import usage_handlers
 from chorus.agents.claude_code.pairing.calls import CallEntry, CallUpdate
 from chorus.agents.claude_code.pairing.evidence import Evidence, read_denial, read_failure, read_result
 from chorus.agents.claude_code.pairing.sessions import EventContext, SessionContext
@@ -73,7 +73,7 @@ def on_assistant(state: PairingState, event: Assistant, context: EventContext) -
     if context.agent is None and not in_transcript and context.session.turns.queued:
         outcomes += _start_queued(state, context)
     content, message_id = event.content, event.message_id
-    if (answered := accounts.count_answer(state, event, context, message_id)) is not None:
+    if (answered := usage_handlers.count_answer(state, event, context, message_id)) is not None:
         outcomes.append(answered)
     blocks = (Text.model_construct(text=content),) if isinstance(content, str) else content
     for block in blocks:
@@ -85,7 +85,7 @@ def on_assistant(state: PairingState, event: Assistant, context: EventContext) -
             if event.error is None:  # else it is the client's own text about a failed API request
                 text = block.text
                 lead_text.set(text, message_id)
-                if (written := accounts.write_text(context, text)) is not None:
+                if (written := usage_handlers.write_text(context, text)) is not None:
                     outcomes.append(written)
         elif isinstance(block, _NOT_UNDERSTOOD):
             _count_block(state, "assistant", block)
@@ -204,7 +204,8 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
         in_transcript = event.source is _TRANSCRIPT
         return on_idle(state, event, context) if user_text.interrupts and in_transcript else []
     if event.source is _TRANSCRIPT and not isinstance(user_text, TaskEnd):
-        context.session.transcript_prompt = event.prompt  # even if the stream showed this message before
+        # Even if the stream showed this message before.
+        context.session.transcript_prompt_id = event.prompt_id
     if state.is_repeat(event):
         return []
     if isinstance(user_text, TaskEnd):
@@ -240,12 +241,12 @@ def _on_transcript_message(
     session, outcomes = context.session, list[Outcome]()
     session.cleared = session.cleared or user_text.text == "/clear"
     if isinstance(user_text, Message):  # a command may be local to the client, and then it ends no calls
-        outcomes += state.end_calls(context, except_prompt=event.prompt, before=event.time)
+        outcomes += state.end_calls(context, except_prompt_id=event.prompt_id, before=event.time)
     turn: Turn | None
-    if event.prompt is None:
+    if event.prompt_id is None:
         turn = session.turns.add_unnamed(user_text.text)
     else:
-        turn = session.turns.on_prompt(event.prompt, user_text.text, live=False)
+        turn = session.turns.on_named_message(event.prompt_id, user_text.text, live=False)
     if turn is not None and event.uuid is not None:
         state.add_user_message(context, event.uuid, turn)
     return outcomes + state.start_turn(context, turn)
@@ -264,14 +265,14 @@ def on_attachment(state: PairingState, event: Attachment, context: EventContext)
     if not isinstance(user_text, Message) or event.origin not in (None, "human") or state.is_repeat(event):
         return []
     session = context.session
-    turn = session.turns.on_queued_message(user_text.text, session.transcript_prompt)
+    turn = session.turns.on_queued_message(user_text.text, session.transcript_prompt_id)
     return state.start_turn(context, turn)
 
 
 def on_task_end_text(state: PairingState, event: Known, context: EventContext, end: TaskEnd) -> list[Outcome]:
     """Report that a background task has ended. What the agent does next belongs to the same turn."""
-    if event.prompt is not None:
-        context.session.turns.continue_with(event.prompt)
+    if event.prompt_id is not None:
+        context.session.turns.continue_with(event.prompt_id)
     if end.task is None:
         return []
     call = ToolUseId(end.call) if end.call else None
@@ -291,7 +292,7 @@ def on_init(state: PairingState, event: Init, context: EventContext) -> list[Out
     # A turn begins only after the one before is over, with or without a result.
     outcomes, session = state.end_calls(context), context.session
     outcomes += [TurnEnded(session.id, turn.id, NO_RESULT) for turn in session.turns.unfinished()]
-    outcomes += accounts.describe_init(event, context)
+    outcomes += usage_handlers.describe_init(event, context)
     return outcomes + state.start_turn(context, session.turns.on_init())
 
 
@@ -312,7 +313,7 @@ def on_result(state: PairingState, event: Result, context: EventContext) -> list
         outcomes += _start_queued(state, context)
     turn, ending = session.turns.current, session.turns.ending
     before = session.turns.ended_before(ending)
-    report = accounts.report_result(event, context, ending, before)
+    report = usage_handlers.report_result(event, context, ending, before)
     if before:
         outcomes += end_turns(session, before, report.error)
     # The result of a turn may be held back until its background tasks are over. By then the next turn has
@@ -370,7 +371,7 @@ def on_idle(state: PairingState, event: Known, context: EventContext) -> list[Ou
     """Report that the session is idle, unless a hook has already shown the next turn's message."""
     session, turn = context.session, context.session.turns.current
     outcomes: list[Outcome] = []
-    newer = turn is not None and turn.prompt is not None and turn.prompt != session.transcript_prompt
+    newer = turn is not None and turn.prompt_id is not None and turn.prompt_id != session.transcript_prompt_id
     if session.id is None or context.agent is not None or newer or state.is_repeat(event):
         return []
     if type(event) is TurnDuration and turn is not None and event.duration_ms is not None:

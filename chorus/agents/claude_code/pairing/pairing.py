@@ -7,7 +7,12 @@ from typing import Any
 from chorus.agents.claude_code.events import control, messages, system
 from chorus.agents.claude_code.events.base import Known, Malformed, Unknown
 from chorus.agents.claude_code.events.parser import Event, parse_event
-from chorus.agents.claude_code.pairing import accounts, control_handlers, hook_handlers, message_handlers
+from chorus.agents.claude_code.pairing import (
+    control_handlers,
+    hook_handlers,
+    message_handlers,
+    usage_handlers,
+)
 from chorus.agents.claude_code.pairing.evidence import Evidence
 from chorus.agents.claude_code.pairing.sessions import EventContext
 from chorus.agents.claude_code.pairing.state import Handlers, PairingState
@@ -112,5 +117,5 @@ _HANDLERS: Handlers = {
     **message_handlers.HANDLERS,
     **hook_handlers.HANDLERS,
     **control_handlers.HANDLERS,
-    **accounts.HANDLERS,
+    **usage_handlers.HANDLERS,
 }

@@ -83,7 +83,7 @@ class SessionContext:
     )
     hooked: bool = False  # a PreToolUse event comes before each call that may write
     cleared: bool = False  # its transcript begins with `/clear`
-    transcript_prompt: TurnId | None = None  # the prompt id of the newest message in its transcript
+    transcript_prompt_id: TurnId | None = None  # the prompt id of the newest message in its transcript
     mode: str | None = None  # the permission mode reported last
     written: str = ""  # the text of the unfinished block, as it was streamed
     # Rejected calls, until the turn's result tells whether they were denied or interrupted.

@@ -93,9 +93,9 @@ class PairingState:
         session.hooked = session.hooked or not self.in_callback
 
     def turn_of(self, event: Known, context: EventContext) -> Turn | None:
-        turns, prompt = context.session.turns, event.prompt
-        if prompt is not None:
-            return turns.of_prompt(prompt)
+        turns, prompt_id = context.session.turns, event.prompt_id
+        if prompt_id is not None:
+            return turns.of_prompt_id(prompt_id)
         if context.agent is None or event.parent is None:
             return turns.current
         # A background sub-agent may outlive the turn that started it, but still works for that turn.
@@ -107,9 +107,9 @@ class PairingState:
 
         The session's current turn may be a later one: a hook may report the next message first.
         """
-        prompt = context.session.transcript_prompt
-        if event.prompt is None and prompt is not None:
-            return context.session.turns.of_prompt(prompt)
+        prompt_id = context.session.transcript_prompt_id
+        if event.prompt_id is None and prompt_id is not None:
+            return context.session.turns.of_prompt_id(prompt_id)
         return self.turn_of(event, context)
 
     def add_answer(self, event: Known, context: EventContext, message: str) -> tuple[bool, Turn | None]:
@@ -139,7 +139,7 @@ class PairingState:
 
     def remember_pending(self, event: Known, session: SessionContext, shown: ShownCall) -> None:
         """Remember a call from its PreToolUse, to find it when a permission request for it comes."""
-        key = (session.id, event.agent, event.prompt)
+        key = (session.id, event.agent, event.prompt_id)
         pending = self._pending.touch(key)
         if pending is None:
             pending = self._pending[key] = deque(maxlen=MAX_PENDING_CALLS)
@@ -147,7 +147,7 @@ class PairingState:
             pending.append(shown)
 
     def pending_calls(self, event: Known, session: SessionContext) -> list[ShownCall]:
-        return list(self._pending.touch((session.id, event.agent, event.prompt)) or ())
+        return list(self._pending.touch((session.id, event.agent, event.prompt_id)) or ())
 
     def add_call(
         self, event: Known, context: EventContext, shown: ShownCall, message_id: str | None = None
@@ -167,7 +167,7 @@ class PairingState:
             self.sessions.link(session.id, known.session.id, "fork")
         seen = CallEntry(
             call, shown.tool, shown.input, session, context.trust, (source,), self.turn_of(event, context),
-            event.prompt, agent, event.parent, context.lead_text.before(message_id), event.time,
+            event.prompt_id, agent, event.parent, context.lead_text.before(message_id), event.time,
             event.cwd or session.cwd, client=context.client,
         )  # fmt: skip
         return outcomes + self.calls.add(seen, known)
@@ -182,21 +182,21 @@ class PairingState:
         context.lead_text.has_result = True
         if update.evidence & Evidence.REJECTED and context.source is _STREAM:
             context.session.rejected.add(call)
-        if event.prompt is None or (entry := self.calls.find(call)) is None:
+        if event.prompt_id is None or (entry := self.calls.find(call)) is None:
             return self.calls.update(call, update)
-        turn = context.session.turns.of_prompt(event.prompt)
-        return self.calls.set_prompt(entry, turn, event.prompt) + self.calls.update(call, update)
+        turn = context.session.turns.of_prompt_id(event.prompt_id)
+        return self.calls.set_prompt_id(entry, turn, event.prompt_id) + self.calls.update(call, update)
 
     def end_calls(
         self, context: EventContext, evidence: int = Evidence.TURN_OVER, *, agent: AgentId | None = None,
-        all_agents: bool = False, except_prompt: TurnId | None = None, only_prompt: TurnId | None = None,
-        before: str | None = None,
+        all_agents: bool = False, except_prompt_id: TurnId | None = None,
+        only_prompt_id: TurnId | None = None, before: str | None = None,
     ) -> list[Outcome]:  # fmt: skip
         """Close the calls that an agent (or with `all_agents`, any agent) of the session left open.
 
         A source can only end calls that it has shown itself. In a session that several clients share, a
-        client can only end its own calls. Calls with the prompt id `except_prompt` stay open, and calls with
-        another prompt id than `only_prompt`. So do calls made at the time `before` or later.
+        client can only end its own calls. Calls whose prompt id is `except_prompt_id` stay open, and calls
+        with another prompt id than `only_prompt_id`. So do calls made at the time `before` or later.
         """
         if not self.calls.any_open:
             return []
@@ -208,9 +208,9 @@ class PairingState:
                 not context.client or entry.client != context.client
             ):
                 return False  # another client in the same session may still run it
-            if except_prompt is not None and entry.prompt == except_prompt:
+            if except_prompt_id is not None and entry.prompt_id == except_prompt_id:
                 return False
-            if only_prompt is not None and entry.prompt not in (None, only_prompt):
+            if only_prompt_id is not None and entry.prompt_id not in (None, only_prompt_id):
                 return False
             if before is not None and entry.time is not None and entry.time >= before:
                 return False
@@ -263,10 +263,10 @@ def _join_turns(session: SessionContext, shown: Turn | None, turn: Turn | None) 
     """
     if shown is None or turn is None:
         return turn
-    named, unnamed = (turn, shown) if shown.prompt is None else (shown, turn)
-    if unnamed.prompt is not None or named.prompt is None or named.id != named.prompt:
+    named, unnamed = (turn, shown) if shown.prompt_id is None else (shown, turn)
+    if unnamed.prompt_id is not None or named.prompt_id is None or named.id != named.prompt_id:
         return turn
-    session.turns.join(unnamed, named.prompt)
+    session.turns.join(unnamed, named.prompt_id)
     return unnamed
 
 

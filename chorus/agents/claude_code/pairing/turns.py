@@ -1,9 +1,9 @@
 """Find the user message that a tool call belongs to.
 
-Hooks and transcripts give each message an id (`prompt_id`, here called `prompt`), which is also the turn's
-id. The stream gives no ids. In the stream a turn begins with `system/init`, and its message comes before
-that, after it or not at all. So turns of the stream are numbered. A turn that starts because a background
-task ended has no message of its own and counts as part of the turn before.
+Hooks and transcripts give each message an id, the prompt id, which is also the turn's id. The stream gives no
+ids. In the stream a turn begins with `system/init`, and its message comes before that, after it or not at
+all. So turns of the stream are numbered. A turn that starts because a background task ended has no message of
+its own and counts as part of the turn before.
 """
 
 from collections import deque
@@ -16,15 +16,15 @@ from chorus.model.lru import LruDict
 MAX_TURNS = 1024
 # Messages sent into one turn after its first message. A fork copies old messages under one id: only the
 # newest are kept.
-MAX_TURNS_PER_PROMPT = 64
+MAX_TURNS_PER_PROMPT_ID = 64
 # Messages that wait while the agent works. A user types a handful.
 MAX_QUEUED = 64
 
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    id: TurnId  # the prompt's id, or a number
-    prompt: TurnId | None = None
+    id: TurnId  # the prompt id, or a number
+    prompt_id: TurnId | None = None
     message: str | None = None
 
 
@@ -35,7 +35,7 @@ class Turns:
         self.current: Turn | None = None
         self._count = 0
         # A prompt id has several turns if messages are sent while the agent works on the first message.
-        self._by_prompt: LruDict[TurnId, list[Turn]] = LruDict(MAX_TURNS)
+        self._by_prompt_id: LruDict[TurnId, list[Turn]] = LruDict(MAX_TURNS)
         self.queued: deque[str] = deque(maxlen=MAX_QUEUED)  # messages that no turn has taken yet
         self._announced: Turn | None = None  # its message is known, but its init has not come yet
         self._running: deque[Turn] = deque(maxlen=MAX_QUEUED)  # turns without a result yet
@@ -55,19 +55,19 @@ class Turns:
         """The turn that the next result belongs to."""
         return self._running[0] if self._running else self.current
 
-    def of_prompt(self, prompt: TurnId) -> Turn:
+    def of_prompt_id(self, prompt_id: TurnId) -> Turn:
         """Return the newest turn of a prompt id; a new turn if no message with this id was seen."""
-        turns = self._by_prompt.touch(prompt)
+        turns = self._by_prompt_id.touch(prompt_id)
         if turns is None:
-            turns = self._by_prompt[prompt] = [self._new(prompt, None)]
+            turns = self._by_prompt_id[prompt_id] = [self._new(prompt_id, None)]
         return turns[-1]
 
-    def on_prompt(self, prompt: TurnId, text: str, *, live: bool) -> Turn | None:
+    def on_named_message(self, prompt_id: TurnId, text: str, *, live: bool) -> Turn | None:
         """Handle a message that has an id. Return the turn it starts; None if that turn is already known.
 
         `live`: the message was sent just now, so it may be the running turn's message.
         """
-        turns = self._by_prompt.touch(prompt) or []
+        turns = self._by_prompt_id.touch(prompt_id) or []
         for turn in turns:
             if turn.message in (None, text):
                 turn.message = text
@@ -75,28 +75,28 @@ class Turns:
         running = self.current
         if not turns and live and running is not None and self._may_have_message(running, text):
             running.message = text
-            self._rename(running, prompt)
+            self._rename(running, prompt_id)
             return None
         sent = self._find_together(text) if turns else None
-        if sent is not None and sent.prompt is None:
-            self._rename(sent, prompt, number=len(turns) + 1)
+        if sent is not None and sent.prompt_id is None:
+            self._rename(sent, prompt_id, number=len(turns) + 1)
             return None
         # The message was sent while the agent worked on the first one, or it was copied by a fork, which
         # gives all old messages the same id.
-        turn = self._new(prompt, text, number=len(turns) + 1)
-        self._by_prompt[prompt] = [*turns[-MAX_TURNS_PER_PROMPT:], turn]
+        turn = self._new(prompt_id, text, number=len(turns) + 1)
+        self._by_prompt_id[prompt_id] = [*turns[-MAX_TURNS_PER_PROMPT_ID:], turn]
         if live and not turns:
             self._announced = turn
         return turn
 
-    def on_queued_message(self, text: str, prompt: TurnId | None) -> Turn | None:
+    def on_queued_message(self, text: str, prompt_id: TurnId | None) -> Turn | None:
         """Handle a queued message that reached the working agent. Return the turn it starts; None if known.
 
-        `prompt` is the id of the message before it, if the source gives one.
+        `prompt_id` is the id of the message before it, if the source gives one.
         """
-        prompt = prompt or (self.current.prompt if self.current is not None else None)
-        if prompt is not None:
-            return self.on_prompt(prompt, text, live=False)
+        prompt_id = prompt_id or (self.current.prompt_id if self.current is not None else None)
+        if prompt_id is not None:
+            return self.on_named_message(prompt_id, text, live=False)
         return None if self._find_together(text) is not None else self._new(None, text, number=2)
 
     def on_message(self, text: str, *, echo: bool, delivered: bool) -> Turn | None:
@@ -145,13 +145,13 @@ class Turns:
         """Start a turn for a message without an id: in old transcripts and hooks each message starts one."""
         return self._new(None, text)
 
-    def continue_with(self, prompt: TurnId) -> None:
+    def continue_with(self, prompt_id: TurnId) -> None:
         """Assign a prompt id that comes without a message to the current turn, unless the id is known.
 
         Calls with this prompt id then belong to the current turn.
         """
-        if prompt not in self._by_prompt and self.current is not None:
-            self._by_prompt[prompt] = [self.current]
+        if prompt_id not in self._by_prompt_id and self.current is not None:
+            self._by_prompt_id[prompt_id] = [self.current]
 
     def on_init(self) -> Turn | None:
         """Handle `system/init`. Return the turn it starts; None if that turn is already known."""
@@ -197,22 +197,22 @@ class Turns:
         """Count an ended task. It lets one `system/init` without a message continue the current turn."""
         self._ended_tasks = min(self._ended_tasks + 1, MAX_QUEUED)
 
-    def join(self, turn: Turn, prompt: TurnId) -> None:
+    def join(self, turn: Turn, prompt_id: TurnId) -> None:
         """Give this prompt id to a turn without one.
 
         A call or message was seen both in this turn and in one with the prompt id, so they are the same turn.
         """
-        turn.message = turn.message or self._by_prompt.get(prompt, [turn])[0].message
-        self._rename(turn, prompt)
+        turn.message = turn.message or self._by_prompt_id.get(prompt_id, [turn])[0].message
+        self._rename(turn, prompt_id)
         if turn in self._together:
             # The turns of messages sent into this one, which another source has shown already.
-            self._together += [one for one in self._by_prompt[prompt] if one not in self._together]
+            self._together += [one for one in self._by_prompt_id[prompt_id] if one not in self._together]
 
-    def _rename(self, turn: Turn, prompt: TurnId, *, number: int = 1) -> None:
-        name, turns = _name(prompt, number), self._by_prompt.get(prompt, [])
+    def _rename(self, turn: Turn, prompt_id: TurnId, *, number: int = 1) -> None:
+        name, turns = _name(prompt_id, number), self._by_prompt_id.get(prompt_id, [])
         self.renamed.append((turn.id, name))
-        turn.id, turn.prompt = name, prompt
-        self._by_prompt[prompt] = [*turns[: number - 1], turn, *turns[number:]]
+        turn.id, turn.prompt_id = name, prompt_id
+        self._by_prompt_id[prompt_id] = [*turns[: number - 1], turn, *turns[number:]]
 
     def _switch_message(self, text: str) -> Turn:
         """Start a turn for a message that the agent reads during a turn. One result will end both turns."""
@@ -238,16 +238,16 @@ class Turns:
 
     def _may_have_message(self, turn: Turn, text: str) -> bool:
         current = self.is_running or turn is self._announced
-        return current and turn.prompt is None and turn.message in (None, text)
+        return current and turn.prompt_id is None and turn.message in (None, text)
 
-    def _new(self, prompt: TurnId | None, message: str | None, *, number: int = 1) -> Turn:
+    def _new(self, prompt_id: TurnId | None, message: str | None, *, number: int = 1) -> Turn:
         """Start a turn. If its message was sent during another turn, `number` is 2 or more."""
         self._count += 1
-        name = TurnId(str(self._count)) if prompt is None else _name(prompt, number)
-        self.current = turn = Turn(name, prompt, message)
+        name = TurnId(str(self._count)) if prompt_id is None else _name(prompt_id, number)
+        self.current = turn = Turn(name, prompt_id, message)
         self._together = [turn] if number == 1 else [*self._together[1 - MAX_QUEUED :], turn]
         return turn
 
 
-def _name(prompt: TurnId, number: int) -> TurnId:
-    return prompt if number == 1 else TurnId(f"{prompt}.{number}")
+def _name(prompt_id: TurnId, number: int) -> TurnId:
+    return prompt_id if number == 1 else TurnId(f"{prompt_id}.{number}")

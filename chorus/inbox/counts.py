@@ -13,7 +13,7 @@ from chorus.wire.registry import list_registered
 SHORT_SECONDS = 0.5
 
 
-def read_sums() -> tuple[int, int]:
+def read_counts() -> tuple[int, int]:
     """Return how many prompts are pending and how many actions are open."""
     requests: dict[Home, list[Request]] = {home: [("status", {})] for home in list_registered()}
     prompts = actions = 0

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chorus.agents.claude_code.pairing import Pairing
-from chorus.agents.claude_code.pairing.accounts import describe_error, read_tokens
+from chorus.agents.claude_code.pairing.usage_handlers import describe_error, read_tokens
 from chorus.agents.interface import Source
 from chorus.model.outcomes import (
     ControlAsked,
