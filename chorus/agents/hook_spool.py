@@ -199,9 +199,9 @@ class Spool:
         return held
 
     def take_printed_answers(self) -> dict[str, bool]:
-        """Return the answers that were settled since the last call, by event name.
+        """Return whether hooks printed their answers, for each answer settled since the last call.
 
-        True: the hook printed the answer. False: it did not print the answer in time, and never will.
+        The keys are `HookEvent.name`. False: the hook did not print the answer in time, and never will.
         """
         self._sweep_answers()
         printed, self._printed = self._printed, {}

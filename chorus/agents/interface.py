@@ -234,7 +234,7 @@ class Events(Protocol):
     def read_outcomes(self) -> OutcomeReader: ...
 
     def read_report(self, report: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the hook event for a report of the mod; None if it is not one."""
+        """Return the hook event for a report of the mod; None if the report is not understood."""
         ...
 
     def hook_session(self, event: Mapping[str, Any]) -> HookSession | None:
@@ -250,7 +250,7 @@ class Events(Protocol):
         ...
 
     def agent_of(self, event: Mapping[str, Any]) -> tuple[str | None, bool]:
-        """Return the id of the sub-agent that a hook event is about, and whether that sub-agent then runs.
+        """Return the id of the sub-agent that a hook event is about, and whether it runs after the event.
 
         If the event is about no sub-agent, return None and False. If the event is about the call that starts
         a sub-agent, return the id of the call in place of the sub-agent's id.

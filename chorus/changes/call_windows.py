@@ -1,14 +1,14 @@
 """Decide what to record when calls open and close.
 
-Takes the outcomes of pairing, in order, and returns the effects to perform: before a call that names its
-paths, record their current state as outside; before a call that may write anywhere, record everything that
-changed until then as outside; when a call ends, record what it changed. Between calls every change is
-outside. Never reads a file.
+Takes the outcomes that an agent's adapter reports, in order, and returns what to do: before a call that names
+its paths, record what changed at these paths as outside; before a call that may write anywhere, record
+everything that changed until then as outside; when a call ends, record what it changed. Between calls every
+change is outside. Never reads a file.
 
 A call is open once it may run, not once it is announced: the client announces all calls of a message before
-it runs the first of them. A window is the time in which a call may write anywhere. It usually ends with the
-call. The window of a background task stays open until the client reports the task's end, or until the
-session ends.
+it runs the first of them. Only a call that may write anywhere has a window: the time in which it may write.
+The window usually ends with the call. The window of a background task stays open until the client reports the
+task's end, or until the session ends.
 """
 
 from collections.abc import Iterable
@@ -86,9 +86,9 @@ class RecordNamedPaths:
 class RecordCallWindow:
     """Record what changed in the action's window as the action's change.
 
-    `shared`: other windows are open too, so the client's list of the paths that this call changed decides.
-    `ended` is the time at which the window ended, if the client reports it. `began` is the time at which
-    the call moved to the background; None if it never did.
+    `shared`: other windows are open too. Then only the paths in the client's report are the action's, if
+    the report is complete. `ended` is the time at which the window ended, if the client reports it. `began`
+    is the time at which the call moved to the background; None if it never did.
     """
 
     action: Action
@@ -128,7 +128,7 @@ class CallWindows:
 
     @property
     def only(self) -> Call | None:
-        """The call whose window is the only open one; None if there is no such call."""
+        """The call with the only open window; None if there is none, or if it is a background task's."""
         return (
             next(iter(self._windows.values())) if len(self._windows) == 1 and not self._background else None
         )

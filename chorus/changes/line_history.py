@@ -78,9 +78,10 @@ class Place:
     def go_to(self, level: int, lost: Presence) -> None:
         """Make the state at `level` the current one; -1: remove the line.
 
-        That state and those it builds on become HERE. All others that were HERE get the presence `lost`. If
-        the state was reverted and `lost` is GONE, the state it replaces gets `lost` in any case: the log
-        still shows the action of the restored state as reverted.
+        That state and those it builds on become HERE. All others that were HERE get the presence `lost`.
+        There is one exception: if the state at `level` was REVERTED and `lost` is GONE, the state that was
+        current becomes GONE even if the new one builds on it. The log still shows the action of the new one
+        as reverted.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
         replaced = self.current if is_reverted and lost is Presence.GONE else -1
@@ -111,7 +112,7 @@ class Place:
         return found
 
     def set(self, value: bytes, lost: Presence) -> None:
-        """Return to a state with this content. Do nothing if there is none, or if it is the current one."""
+        """Go to a state with this content. Do nothing if none has it, or if the current state has it."""
         level = None if self.value == value else self.find(value)
         if level is not None:
             self.go_to(level, lost)
@@ -221,8 +222,8 @@ class LineHistory:
     def _return(self, version: FileVersion, lost: Presence) -> bool:
         """If an earlier version equals `version`, return every place to its state in that version.
 
-        Return False if there is no such version, or if the states do not give its lines. For a revert, a
-        place that already has the right content keeps its state, which may belong to another action.
+        Return False if there is no such version, or if the states do not give its lines. If `lost` is
+        REVERTED, a place that already has the right content keeps its current state.
         """
         for number in reversed(range(len(self.versions))):
             if self.versions[number] == version:
@@ -264,7 +265,8 @@ class LineHistory:
         """Put the lines into these places; return the places, with new ones for lines that need one.
 
         `pairs` maps the index of a place to the index of the line that returns to it. `new`: lines of the
-        whole version that return to no place. If the line of a removed place is in `new`, it was moved.
+        whole version that return to no place. If one of them equals the line of a place that loses its line,
+        that line was moved and does not count as gone.
         """
         number = len(self.versions)
         rewritten = len(pairs) < len(lines)

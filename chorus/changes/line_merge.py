@@ -1,10 +1,11 @@
 """Apply one change of a file to another version of it, line by line.
 
 Takes a base and two versions made from it. Two changes conflict only if they change the same base line
-differently, or insert different lines at one place of the file's history. Changes of neighbouring lines do
-not conflict. Lines inserted at the same point by both sides keep the order they have in a third text, usually
-the file on disk. If both sides touch lines that one of them replaced, the file's history shows which line
-became which. Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
+differently, or insert different lines that have the same place in the file's history (`line_places`). Changes
+of neighbouring lines do not conflict. Lines inserted at the same point by both sides keep the order they have
+in a third text, usually the file on disk. If both sides touch lines that one of them replaced, the file's
+history shows which line became which. Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes
+the whole file one unit.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -86,11 +87,11 @@ def merge_lines(
 def place_change(
     base: bytes, ours: bytes, theirs: bytes, *, positions: Positions = unknown_positions
 ) -> PlacedChange:
-    """Apply to `ours` the change from `base` to `theirs`. If it needs lines of `base`, first add them.
+    """Apply to `ours` the change from `base` to `theirs`. First add lines of `base` that it needs.
 
-    Lines that it removes are also added first: otherwise nothing would show the removal. If the change adds
-    or removes the newline at the end of the file, and `ours` already ends like `theirs`, then the end of
-    `base` is restored first.
+    Lines of `base` that the change removes are also added first if `ours` lacks them: otherwise nothing would
+    show the removal. If the change adds or removes the newline at the end of the file, and `ours` already
+    ends like `theirs`, then the end of `base` is restored first.
     """
     if ours == base:
         return PlacedChange(theirs)
@@ -187,7 +188,7 @@ def _read_both(
 
 
 def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int, int]]:
-    """Yield the indexes of each two hunks, one of each side, that share a base line or have none between."""
+    """Yield index pairs of a hunk in `mine` and one in `other` that overlap, or have no base line between."""
     i = j = 0
     while i < len(mine) and j < len(other):
         one, two = mine[i], other[j]

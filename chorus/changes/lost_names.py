@@ -35,7 +35,7 @@ def lost_names(now: bytes, new: bytes) -> frozenset[bytes]:
 
 
 def added_mentions(before: bytes, after: bytes, new: bytes, names: Iterable[bytes]) -> list[bytes]:
-    """Those of `names` in lines that `after` has, but not `before`, and that `new` still has. Sorted."""
+    """The `names` that occur in lines which `after` adds to `before` and which `new` still has. Sorted."""
     lines, left = split_lines(after), frozenset(split_lines(new))
     added = (line for hunk in hunks(before, after) for line in lines[hunk.after_start : hunk.after_end])
     mentioned = {name for line in added if line in left for name in _NAME.findall(line)}

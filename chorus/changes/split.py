@@ -44,8 +44,8 @@ def split_change(
     what cannot be separated from it counts as its own.
 
     `is_open`: an unfinished call may write this file too; what remains after the last report is left to it.
-    `in_window`: the indexes of calls that ended inside the window of another call. That other call gets its
-    part when it ends, so these reports are placed as if it had not written.
+    `in_window`: the indexes of calls that ended inside the window of another call. What the other call wrote
+    before them is left out, if possible: the other call gets its part when it ends.
     `ended_before`: the indexes of calls that had ended before the file was last written. If no edit follows
     such a call, it gets only what it reports.
     """
@@ -83,7 +83,7 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 def find_overwritten(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> frozenset[int]:
-    """Find the reports, by index, whose change was overwritten by an action that read the same text."""
+    """The indexes of reports whose change was overwritten by an action that started from the same text."""
     splitter = _Splitter(before, after, reports, is_open=False)
     lost = {index for index, report in enumerate(reports) if splitter.is_overwritten(report)}
     surviving = {
@@ -229,10 +229,10 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _give_to_windows(self, target: bytes | None, *, exactly: bool) -> None:
-        """Split the change up to the content `target` among the calls in `ended_windows`.
+        """Split the change up to the content `target` among the ended calls that may write anywhere.
 
-        The last of them gets the rest. With `exactly`, it gets only what it reports, if that is known, and
-        the rest is outside.
+        The last of them gets what is left. With `exactly`, if the changes of all of them are known, the last
+        one gets only its own, and what is left is outside.
         """
         *others, last = self.ended_windows
         unclear: list[int] = []
@@ -263,10 +263,11 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _moved_before(self, start: bytes | None, report: ReportedEdit) -> bytes | None:
-        """Apply the action's change, which was made to `start`, to the content reached so far instead.
+        """Return the content after the parts so far, with the action's change, which was made to `start`.
 
-        This leaves out what another call wrote in between: it still runs, and gets its change when it ends.
-        Return None if the two changes conflict, or if the action's change is unknown.
+        The difference between that content and `start` was written by a call that still runs: it is left out,
+        and recorded when that call ends. Return None if the two changes conflict, if the action's change is
+        unknown, or if there was no file.
         """
         if start is None or self._now is None:
             return None

@@ -102,7 +102,10 @@ def compact(repository: Repository, store: ObjectStore) -> GcJson:
 
 
 def forget_old(repository: Repository) -> int:
-    """Remove this work tree's records older than `chorus.keepDays` days, if reviewed and on no lane."""
+    """Remove this work tree's records older than `chorus.keepDays` days, if reviewed and on no lane.
+
+    Return their number; 0 if `chorus.keepDays` is not set.
+    """
     days = repository.config.get(KEEP_DAYS)
     if days is None:
         return 0

@@ -62,7 +62,7 @@ def append_rule(path: Path, rule: dict[str, str]) -> None:
 
 
 def _check(old: str, new: str, rule: dict[str, str], target: Path) -> None:
-    """Raise an error unless the new text means the old table with this rule added, and is a valid policy."""
+    """Raise an error unless `new` parses to the table of `old` plus this rule, and is a valid policy."""
     try:
         before, after = tomllib.loads(old), tomllib.loads(new)
     except tomllib.TOMLDecodeError as error:

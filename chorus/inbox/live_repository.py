@@ -144,8 +144,8 @@ class LiveRepository:
 class _Link:
     """A connection to a watcher. `ask` sends a request and returns the answer; `take_event` gets the events.
 
-    A caller of `ask` can pass a function. It gets the answer as soon as the answer is read, before any later
-    event is handled. When `ask` returns, events that came after the answer may have been handled already.
+    When `ask` returns, events that came after the answer may have been handled already. The function `take`,
+    if passed to `ask`, gets the answer before any of these events is handled.
     """
 
     def __init__(self, streams: Streams, take_event: Callable[[Message], None]) -> None:

@@ -1,7 +1,7 @@
 """Tool calls as values: a `Call` while it is open, an `Action` when it has ended.
 
-They are named tuples, because a stream makes several for every call, and a frozen dataclass takes four times
-as long to create.
+The values are named tuples: several are created for every call, and a frozen dataclass takes four times as
+long to create.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The limit on JSON that is parsed at once: the watcher answers no request while a parser works."""
+"""Limit how much JSON is parsed at once, because the watcher answers no request while it parses."""
 
 # Longer than any event of a client, and than any request with its pictures.
 MAX_JSON_BYTES = 48 * 2**20

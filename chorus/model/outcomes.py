@@ -245,7 +245,7 @@ class SessionDescribed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RateLimited:
-    """The account's rate limit: how much of the limit is used up, and when it resets."""
+    """The account's rate limit: whether it is reached or nearly reached (`status`), and when it resets."""
 
     session: SessionId
     status: str

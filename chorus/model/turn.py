@@ -126,7 +126,7 @@ class TurnTable:
         return self._costs.get(session)
 
     def name_session(self, session: SessionId, unnamed: SessionId) -> None:
-        """Move the turns of `unnamed`, used while the id of `session` was not known, to `session`."""
+        """Move the turns of `unnamed`, a stand-in id, to `session`, the real id, which is now known."""
         for record in self.of_session(unnamed):
             del self._turns[unnamed, record.turn]
             record.session = session
@@ -324,9 +324,10 @@ def _count_tokens(turn: TurnJson) -> int:
 def _since_last(
     totals: LruDict[SessionId, float], session: SessionId | None, total: float | None
 ) -> float | None:
-    """Return how much a session's total has grown since the last call.
+    """Return how much a session's total has grown since the one in `totals`, and store the new one there.
 
     A restarted client may count from zero, so a total that is lower than before has grown from zero.
+    Return None, and store nothing, if `session` or `total` is None.
     """
     if session is None or total is None:
         return None

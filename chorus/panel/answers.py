@@ -34,7 +34,10 @@ class PanelAnswer:
 
     @property
     def label(self) -> str:
-        """What was answered: the label of an "always" option or one chosen by its key, else the title."""
+        """The label of the chosen option, if it is an "always" option or was chosen by its key.
+
+        For any other answer, the title of the prompt, or the tool's name if the prompt has no title.
+        """
         options = self.prompt.options
         if self.decision == "allow-always":
             options = tuple(option for option in options if option.meaning == self.decision)
@@ -139,7 +142,8 @@ class Answers:
     def _may_choose(self, meaning: str) -> bool:
         """Return whether an option with this meaning may be chosen now.
 
-        An approval may be chosen only after all of the prompt was on the screen. Until then, show more of it.
+        An approval may be chosen only after all of the prompt was on the screen. If it was not, scroll to the
+        rest of the prompt, or show why that is impossible.
         """
         if meaning not in APPROVALS or (unread := self._card.show_unread()) is None:
             return True

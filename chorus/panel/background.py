@@ -26,6 +26,8 @@ def start_task(
 ) -> None:
     """Run `work` as a task that ends with `node`.
 
+    A new task of a `group` in LATEST_ONLY cancels the one before.
+
     Pass the function and its arguments, not a coroutine: a coroutine created while the panel closes would
     never be awaited, and Python would warn about it.
     """

@@ -83,9 +83,9 @@ def answer(prompt: str, decision: str, *, option: str | None = None, message: st
 
 
 def answer_text(prompt: str, kind: str, text: str) -> str:
-    """Give the user's own text to a prompt. `kind`: the kind of prompt.
+    """The command that answers a prompt with the user's own text. `kind`: the kind of prompt.
 
-    For a question the text is the answer. Any other prompt is denied with the text: it says what to change.
+    For a question, the text is the answer. Any other prompt is denied, with the text as the message.
     """
     if kind == "question":
         return _quote("answer", prompt, "--text", text)

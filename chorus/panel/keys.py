@@ -122,10 +122,11 @@ FILTER_KEYS = (("enter", "to the queue"), ("esc", "clear"))
 def bar_keys(
     *, answers: Sequence[str], entry_open: bool, reverted: bool, undo: bool, drafts: bool
 ) -> list[tuple[str, str]]:
-    """Return the keys for the key bar, the most useful first, help last.
+    """Return each key for the key bar with its word, the most useful first, help last.
 
-    `answers`: the keys that answer the prompt, unless the prompt itself shows them. `undo`: there is
-    something to undo. `drafts`: there are notes to send.
+    `answers`: the keys that answer the prompt, unless the prompt itself shows them. `entry_open`: the
+    entry under the cursor is open, or there is none. `reverted`: the entry under the cursor is reverted.
+    `undo`: there is something to undo. `drafts`: there are notes to send.
     """
     keys = [*answers]
     keys += ["r"] if reverted else []

@@ -1,6 +1,7 @@
 """Lists of harmless arguments.
 
-With no other arguments, a program runs no other program, and writes only the files that its arguments name.
+Given only these arguments, a program writes only the files that they name, and runs no other program.
+Exceptions are builders, test runners and `git commit`: they run code of the repository, which may do more.
 """
 
 import re

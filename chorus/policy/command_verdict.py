@@ -202,7 +202,10 @@ class _LiteralJudge:
         return program_name(program) == "git" and not all(map(self._context.is_inside, paths))
 
     def _judge_directory_change(self, index: int, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Allow only a first `cd DIRECTORY &&` into the work tree: then each command's directory is known."""
+        """Ask the user about `cd`, unless it is a first `cd DIRECTORY &&` that stays in the work tree.
+
+        Then the directory of each later command is known.
+        """
         about, parts = _describe(command), self._directory.split("/")
         if index:
             yield Finding("ask", about, "`cd` can be allowed only as the first command")

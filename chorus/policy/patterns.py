@@ -86,8 +86,8 @@ class CommandPattern:
     def _matches_reordered(self, arguments: list[str], count: int) -> bool:
         """True if the arguments have the pattern's flags in any order, and its other words in the same order.
 
-        More flags or words are accepted only if the pattern ends in `*`. `count`: the number of arguments,
-        with those that are unknown.
+        More flags or words, or unknown arguments, are accepted only if the pattern ends in `*`. `arguments`
+        has only the known ones; `count` is the number of all.
         """
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_same_flag(one, other) for other in given) for one in wanted):
@@ -171,7 +171,7 @@ class GuardedPaths:
 
 @lru_cache(maxsize=512)
 def _directories_above(whole: str) -> frozenset[str]:
-    """The directories above what a pattern names, as far as they have no wildcard. "" is the root."""
+    """The directories above the files of an absolute pattern, up to its first wildcard. "" is the root."""
     fixed = _PATH_WILDCARD.split(whole, maxsplit=1)[0]
     return frozenset(fixed[: slash.start()] for slash in re.finditer("/", fixed))
 
@@ -232,7 +232,7 @@ def _similar_word(wanted: str, given: str) -> bool:
 def _similar_flag(wanted: str, given: str) -> bool:
     """True if one flag begins with the other, as `--force-x` with `--force`.
 
-    A flag of one letter only needs the same first letter, in either case: `-D` and `--delete`.
+    If one of them is a single letter, only the first letters are compared: `-D` is similar to `--delete`.
     """
     one, other = wanted.lstrip("-").casefold(), given.lstrip("-").casefold()
     if min(len(one), len(other)) == 1:

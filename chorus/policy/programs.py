@@ -1,9 +1,9 @@
-"""The known programs: the arguments with which each is harmless, and the programs that never are.
+"""The known programs: the arguments with which each is harmless, and the programs without such arguments.
 
 A rule that ends in `*` allows only the arguments listed here. If a program is not listed, the user is asked,
 unless the rule spells the command out or allows any arguments. Some arguments are left out on purpose: those
-that run another program (`-exec`, `--pre`, `-vettool`) or write a file (`-o`, `--output`), those that are a
-program as text, and those with which a program reads its commands from a file that is not named.
+that run another program (`-exec`, `--pre`, `-vettool`) or write a file (`-o`, `--output`), those whose text
+is itself a program, and those with which a program reads its commands from a file that is not named.
 """
 
 import re

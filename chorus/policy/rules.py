@@ -105,7 +105,7 @@ def parse_policy(
     *,
     expand_home: Callable[[str], str] = lambda path: path,
 ) -> Policy:
-    """Check the tables and build the policy. `expand_home`: what a path that begins with `~` means."""
+    """Check the tables and build the policy. `expand_home` replaces a `~` at the start of a path."""
     own = _parse_table(user, "your config")
     theirs = _parse_table(repository or {}, "the repository's file")
     repository_rules = [_build_rule(model, "repository", expand_home) for model in theirs.rule]

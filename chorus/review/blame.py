@@ -106,7 +106,10 @@ class _LineTracer:
         self.trace(kept, 0)
 
     def trace(self, lines: Mapping[int, int], start: int) -> None:
-        """Follow lines back from record `start`. `lines` maps each line to its position after that record."""
+        """Add to the `Blame` the actions that wrote these lines. Look at record `start` and older ones.
+
+        `lines` maps each line to its position after record `start`.
+        """
         for index in range(start, len(self._records)):
             recorded = self._records[index]
             record = recorded.record
@@ -135,7 +138,10 @@ class _LineTracer:
         return written
 
     def _trace_revert(self, written: dict[int, int], after: bytes, index: int) -> dict[int, int]:
-        """Trace the lines that a revert restored, from before the reverted action; return the others."""
+        """Trace the lines that a revert restored; return those that it did not restore.
+
+        The restored lines are looked for in records before the reverted action.
+        """
         for name in self._records[index].record.reverts:
             older = range(index + 1, len(self._records))
             target = next((p for p in older if self._records[p].record.action == name), None)
@@ -152,7 +158,10 @@ class _LineTracer:
 
 
 def find_renamed(history: FileHistory, recorded: TimelineCommit, after: bytes) -> Edit | None:
-    """The deleted file of a record that has the most lines of this new file, and at least half of them."""
+    """The edit of this record that deletes the old file of a rename; None if no deleted file fits.
+
+    It is the deleted file that has the most of the new file's lines, and at least half of them.
+    """
     new = Counter(split_lines(after))
     best, most = None, new.total() / 2
     for edit in history.edits(recorded)[:MAX_COMPARED_FILES]:

@@ -209,7 +209,10 @@ def one_line(reason: str) -> str:
 
 
 def parse_packed_refs(data: bytes) -> dict[str, Oid]:
-    """Parse lines `OID NAME`; `#` starts the header, `^` the object an annotated tag points to."""
+    """Return the object id of each ref in git's `packed-refs` file.
+
+    Skips the header, which starts with `#`, and the objects that tags point to, which start with `^`.
+    """
     lines = (line for line in os.fsdecode(data).split("\n") if line and line[0] not in "#^")
     return {name: Oid(oid) for oid, name in (line.split(" ", 1) for line in lines)}
 
@@ -239,7 +242,10 @@ def open_reflog(path: str, *, append: bool = True) -> int:
 
 
 def remove_empty_directories(path: str) -> None:
-    """Remove the empty directories that deleted refs left at `path`. Raises OSError if one holds a file."""
+    """Remove empty directories left by deleted refs: `path` and all below it.
+
+    Raises OSError if any of them contains a file.
+    """
     for directory, _, _ in os.walk(path, topdown=False):
         Path(directory).rmdir()
 

@@ -32,7 +32,10 @@ REBASE_HEAD_NAMES = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The user as committer. If name or email is not configured, Chorus uses its own: `stated` is False."""
+    """The user as committer.
+
+    `stated`: True if the user has configured both name and email. Chorus's own replaces a missing one.
+    """
 
     name: str
     email: str

@@ -37,7 +37,10 @@ class IndexLocked(ChorusError):
 
 
 class StagedEntry(NamedTuple):
-    """The index entry of a path. For a conflict, `entry` has mode 0, which no entry of a tree has."""
+    """The index entry of a path; `entry` is None if there is none.
+
+    For a conflict, `entry` has mode 0, which no entry of a tree has.
+    """
 
     entry: TreeEntry | None = None
     flags: tuple[str, ...] = ()  # as options of `git update-index`
@@ -85,7 +88,7 @@ def update_index(
 ) -> None:
     """Put these entries into the index, or (None) remove them.
 
-    An entry that replaces another gets the flags of the other one from `old`, which has the present entries.
+    `old`: the present entries of the same paths. A path keeps the flags that it has in `old`.
     """
     gone = [f"0 {'0' * 40}\t{path}" for path, entry in changes.items() if entry is None]
     come = [f"{entry.mode:o} {entry.oid}\t{path}" for path, entry in changes.items() if entry is not None]

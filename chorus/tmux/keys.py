@@ -2,8 +2,8 @@
 
 The check and the key are one command inside tmux, so nothing can change between them. A program may draw
 other things right of its dialog. So rows are compared from the left edge to the column that the caller names,
-and the rest of each row is ignored. A key is a single character or one of NAMED_KEYS. No other key name of
-tmux is sent, and no Enter that the caller did not pass.
+and the rest of each row is ignored. A key is a single character or one of NAMED_KEYS. Any other key is
+refused. Enter is sent only if the caller passes it.
 """
 
 import re

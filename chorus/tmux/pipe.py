@@ -1,7 +1,7 @@
 """Read everything a pane prints, byte for byte, through a pipe.
 
 tmux has one pipe per pane, and a new pipe replaces the old one. So Chorus opens a pipe only if the pane has
-none, which the same command checks, and closes only its own pipe.
+none, and closes only its own pipe. One tmux command checks for a pipe and opens it.
 """
 
 import os
@@ -24,7 +24,7 @@ _START_TIMEOUT_SECONDS = 5.0
 
 @dataclass(slots=True)
 class PanePipe:
-    """An open pipe, read without waiting. `before`: what the pane showed when it was opened."""
+    """An open pipe, read without waiting. `before`: the pane's output from before the pipe was opened."""
 
     pane: PaneId
     server_pid: str
@@ -50,8 +50,8 @@ class PanePipe:
     def close(self, tmux: Tmux) -> None:
         """Close the pipe, unless another program's pipe has replaced it.
 
-        tmux is told to close it. If only the program that tmux writes to ended, tmux would have a dead pipe
-        until the pane prints again.
+        This asks tmux to close the pipe. It is not enough to end the program that tmux writes to: tmux would
+        keep a dead pipe until the pane prints again.
         """
         while not self.ended and self.read():
             pass

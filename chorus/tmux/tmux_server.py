@@ -86,7 +86,7 @@ class _LimitedCommand(tmux_cmd):
 
 @dataclass(frozen=True, slots=True)
 class _LimitedProcess:
-    """The part of a process that libtmux uses, with a time limit.
+    """A process with a time limit. It has only the members of Popen that libtmux uses.
 
     At the limit, the process is killed and subprocess.TimeoutExpired is raised.
     """

@@ -53,7 +53,7 @@ class NoticeQueue:
         return [s.id for s in sessions if s.id in waiting and s.state != "gone" and s.is_live]
 
     def withdraw(self, notices: Iterable[RevertNotice]) -> None:
-        """Remove the queued notices that the given notices cancel out. Do not queue the given ones."""
+        """Remove the queued notices that the given notices cancel out. The given ones are not queued."""
         added = list(notices)
         self._queued = [notice for notice in drop_undone([*self._queued, *added]) if notice not in added]
         self._save()

@@ -367,7 +367,7 @@ class Watcher:
         self._mod_fallback.feed(outcomes, source)
 
     def _was_rewound(self, path: Path) -> bool:
-        """Return whether a client last wrote or removed this file to set it back to an earlier turn."""
+        """Return whether the file's last change may be a rewind: a client set it back to an earlier turn."""
         try:
             moment = (path if path.exists() else path.parent).stat().st_mtime
         except OSError:

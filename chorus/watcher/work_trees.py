@@ -1,7 +1,7 @@
 """The watched work trees of the repository: the recorder, the file watch and the call windows of each.
 
 A `WatchedTree` takes the outcomes of the sessions in its work tree and the paths that its file watch reports.
-It records the changes they show, in order. Only the requests of `review_requests` write history elsewhere.
+It records the changes they show, in order. Otherwise, only the requests in `review_requests` write history.
 """
 
 import asyncio
@@ -92,7 +92,10 @@ Written = TypeVar("Written")
 
 
 def is_polled(repository: Repository) -> bool:
-    """Return whether the work tree is scanned, not watched: by `chorus.fileWatch`, or on a remote disk."""
+    """Return whether to scan the work tree instead of watching it.
+
+    `chorus.fileWatch` decides. If it does not, a work tree on a remote disk is scanned.
+    """
     method = repository.config.get("chorus.filewatch")
     return method == "poll" or (method != "native" and is_remote(repository.work_tree))
 
@@ -161,8 +164,8 @@ class WatchedTree:
         `is_waiting`: returns whether the client still waits; None if it did not wait at all.
         `reported_at`: when the client reported the outcomes, by the clock of the disk the repository is on.
 
-        A source that does not make the client wait may report a call's start after the call has written. So
-        no file is read at that start. The recorder separates the call's change by the client's report.
+        If the client did not wait, a call may have written before its start is reported. Then the files that
+        it names are not read at its start; the client's report shows later which changes are the call's.
         """
         # The client did not wait: it may have written more by now, which is not reported yet.
         self._late = is_waiting is None or not is_waiting()
@@ -239,8 +242,8 @@ class WatchedTree:
     async def record_while_asked(self, is_asked: Callable[[Call], bool]) -> None:
         """Record outside changes while the only call that may write anywhere waits for the user's answer.
 
-        `is_asked`: returns whether this call surely still waits for the answer. It is called again once the
-        files are read: if the user has answered meanwhile, the call may have written them.
+        `is_asked`: returns whether this call surely still waits for the answer. It is called before and
+        after the files are read. If it returns False, nothing is recorded: the call may have written them.
         """
         call = self.windows.only
         if call is not None and not self._may_be_anywhere:
@@ -405,7 +408,7 @@ class WatchedTree:
 
         They are the paths that the file watch reported. The client's own list is used instead if it is
         complete and the call was reported late or the tree was never scanned. `until`: when the call had
-        ended, if that is known. Paths written later stay for the next look.
+        ended, if that is known. Paths that changed only after that are not returned.
         """
         report = action.report
         if report is not None and report.complete:

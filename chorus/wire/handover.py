@@ -46,7 +46,10 @@ def write_environment(home: Home, environment: Mapping[str, str]) -> Path:
 
 
 def take_environment(path: Path) -> dict[str, str]:
-    """Return the environment in the file, with this pane's own variables, and remove the file."""
+    """Return the environment in the file, and remove the file.
+
+    Variables whose names begin as in PANE_VARIABLES come from this process instead of the file.
+    """
     pairs = path.read_bytes().split(b"\0")
     path.unlink()
     handed_environment = dict(os.fsdecode(pair).split("=", 1) for pair in pairs if b"=" in pair)

@@ -55,13 +55,16 @@ def register(home: Home) -> None:
 
 
 def forget(home: Home) -> None:
-    """Remove a repository from which Chorus was removed. If this fails, `list_registered` does it later."""
+    """Remove the registry's file of a repository. If this fails, `list_registered` removes the file later."""
     with suppress(OSError):
         (registry_directory() / repository_key(home)).unlink()
 
 
 def list_registered() -> list[Home]:
-    """The registered repositories, by path. One that has no directory of Chorus any more is removed."""
+    """The registered repositories, sorted by path.
+
+    If a repository has no directory of Chorus any more, its file in the registry is removed.
+    """
     directory = os.path.join(_state_directory(), "watchers")
     try:
         state = os.stat(directory)

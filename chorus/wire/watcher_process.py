@@ -104,9 +104,9 @@ def _is_current(hello: WatcherJson, home: Home) -> bool:
 
 
 def connect_started(home: Home) -> Connection:
-    """Wait until a watcher that was just started listens, and connect to it. It may still be loading.
+    """Connect to a new watcher as soon as it accepts connections. It may still be loading.
 
-    If the watcher is killed before it listens, it is started again.
+    If the watcher is killed before it accepts connections, it is started again.
     """
     started = time.monotonic()
     deadline = started + START_TIMEOUT_SECONDS

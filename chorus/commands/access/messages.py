@@ -93,7 +93,7 @@ def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) 
 
 
 def print_answer(turn: TurnJson, *, shown: bool) -> None:
-    """Print a turn's answer, or fail if the turn failed. `shown`: the text was already printed."""
+    """Print a turn's answer. Raise TurnFailed if the turn failed. `shown`: the text was already printed."""
     if turn["answer"] and not shown:
         print_out(*turn["answer"].split("\n"))
     if turn["state"] == "failed":

@@ -114,7 +114,7 @@ class TurnFollower:
     def _take_turn(self, turn: TurnJson) -> TurnJson | None:
         """Return the turn if it is over and has answered the message; None if there is more to wait for.
 
-        The turn that reads the message also shows which session to follow.
+        If this turn reads the message, follow the session of this turn from now on.
         """
         # The turn's result, which has the reason, comes after the hooks have reported the turn's end.
         if self._message in turn["messages"]:

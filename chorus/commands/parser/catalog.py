@@ -90,8 +90,8 @@ def parse(name: str, command: Command, arguments: Sequence[str]) -> Namespace:
 def load(name: str) -> tuple[Command, ArgumentParser]:
     """Import a command's module and build its parser.
 
-    ABOUT is a paragraph below the summary, EXAMPLES are pairs of a command line and its meaning, and
-    PASSES_ON says that the arguments after `--` go to another program.
+    The module may define three constants. ABOUT is a paragraph below the summary. EXAMPLES are pairs of a
+    command line and its meaning. PASSES_ON is True if the arguments after `--` go to another program.
     """
     from chorus.commands.parser.argument_parser import build_parser  # noqa: PLC0415  `--help` needs none
 

@@ -140,10 +140,10 @@ def _cases(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str
 
 
 def _values(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str:
-    """Render a branch of the shell's `case` for each option with a value: after it, only values are offered.
+    """Render a branch of the shell's `case` for each option that takes a value.
 
-    `form`: the command of a branch, with `{words}` for the values. `opening`: what the shell needs before the
-    pattern of a branch.
+    In the branch, only the values of that option are offered. `form`: the command in a branch, with `{words}`
+    for the values. `opening`: what the shell needs before the pattern of a branch, such as `(`.
     """
     lines = []
     for page in _all(pages):

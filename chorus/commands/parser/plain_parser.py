@@ -85,7 +85,11 @@ class PlainParser:
         )
 
     def _assign(self, row: list[str]) -> dict[_Argument, object]:
-        """Assign one word to each argument, and the rest to a last argument that takes `?` or `*`."""
+        """Return the value of each argument, converted from the words in `row`.
+
+        Each argument gets one word. A last argument with `?` or `*` gets the words that are left, if any.
+        Raise NotPlain if the words do not fit.
+        """
         single = [one for one in self._arguments if one.nargs is None]
         many = self._arguments[len(single) :]
         if (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def page(lines: Iterable[str], command: str) -> None:
     """Show each line as soon as it is yielded, so the first screen does not wait for the last line.
 
-    On a terminal, the lines go through the pager that git uses for `command` (such as `pager.diff`).
+    On a terminal, the lines go through the pager that git uses for `git <command>`.
     """
     pager = read_pager(command) if sys.stdout.isatty() else None
     if pager is None:

@@ -38,7 +38,8 @@ class EndedCall(NamedTuple):
     """A call that has ended, with what is known about where it wrote.
 
     `where`: for a call that may write anywhere, the paths that changed in its window; None: possibly any.
-    `shared`: other windows were open as well, so the client's list of this call's changed paths decides.
+    `shared`: other windows were open as well. Then only the paths in the client's report are the call's, if
+    the report is complete.
     `is_late`: the client did not wait until the call was recorded, and may have written more by now.
     `in_window`: another call, which may write anywhere, was running when this one ended.
     `is_announced`: its start was reported before it could write, and after the ends of all earlier calls.
@@ -185,9 +186,9 @@ class Attributor:
     ) -> tuple[str | None, str | None]:
         """Explain why an action has no change of its own.
 
-        Return (action, None) if another action's record holds the change (`within`, if given), else
-        (None, reason). Return (None, None) if the client reports no change, or if the call may write anywhere
-        and its report proves no change.
+        Return (holder, None) if the record of another action, the holder, has the change. If `within` is
+        given, it is the holder. Otherwise return (None, reason), or (None, None) if the client reports no
+        change, or if the call may write anywhere and its report proves no change.
         """
         changed = self._reported_as_changed(action, paths)
         lost = [path for path in changed if self._is_missing(action, path, self._timeline.entry(path))]
@@ -307,10 +308,10 @@ class Attributor:
         )
 
     def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
-        """Split a file that is as on the timeline among the actions that report changes to it.
+        """Split a file among the actions that report changes to it, though it is the same as on the timeline.
 
-        The changes were undone, or were recorded before they were reported. Return no parts if an action's
-        record holds one of them, or if they cannot be separated.
+        The changes were undone, or were recorded before they were reported. Return an empty tuple if another
+        action's record holds one of the changes, or if they cannot be separated.
         """
         changing = [index for index, report in enumerate(shared.reports) if reports_change(report)]
         content = self._workspace.read(shared.after) if changing else None
@@ -395,9 +396,9 @@ def _may_run(calls: Sequence[EndedCall]) -> bool:
 
 
 def _order_of_parts(count: int, chains: Sequence[EditChain]) -> list[int]:
-    """The indexes of the calls in the order of their parts.
+    """The indexes of the calls, in the order in which their edits follow each other in the chains.
 
-    Calls keep the order of arrival if the parts do not decide, or if two files contradict each other.
+    Calls that no chain orders keep their order. If two chains contradict each other, all calls do.
     """
     earlier: dict[int, set[int]] = {index: set() for index in range(count)}
     for chain in chains:

@@ -116,7 +116,11 @@ class HeadTracker:
         return ReflogStep(before.oid, after.oid, reason)
 
     def _detached_branch(self, branch: str | None) -> str:
-        """The branch to use while HEAD is detached. During a rebase or the like, keep the lane's branch."""
+        """The name to use as the branch while HEAD is detached.
+
+        That is `branch` if it already stands for a detached HEAD, or during a rebase or the like; otherwise a
+        new name for HEAD.
+        """
         if branch and (branch.startswith(DETACHED) or self._workspace.repository.operation()):
             return branch
         return detached_at(self.head)

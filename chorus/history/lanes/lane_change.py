@@ -111,7 +111,11 @@ def _place_whole(
     path: RepoPath,
     entries: tuple[TreeEntry | None, TreeEntry | None, TreeEntry | None],
 ) -> None:
-    """Add a change without lines to `plan`: of a file the lane does not have, a link, binary content."""
+    """Add to `plan` a change that cannot be merged line by line.
+
+    `entries`: the file before the action, on the lane, and after the action. At least one of
+    them is missing, a link or binary.
+    """
     before, ours, after = entries
     if ours == after and after is not None:
         return

@@ -196,7 +196,11 @@ class Lanes:
         return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(tip)
 
     def _is_ours(self, tip: Oid) -> bool:
-        """Whether the branch is this work tree's lane: after a drop, another branch may have its name."""
+        """Whether the branch with this tip is a lane of this work tree.
+
+        After a drop, another branch may have the lane's name. Its tip names actions, but none of this
+        timeline.
+        """
         if tip == self._last[0]:
             return True
         names = message.parse_actions(self._workspace.store.read_commit(tip).message)

@@ -38,7 +38,10 @@ def refuse_unknown_lane(entries: Iterable[LogEntry], name: str) -> None:
 
 
 def find_turn(entries: Iterable[LogEntry], name: str) -> TurnId:
-    """The only turn that a name fits: an id, its short form, or the beginning of either."""
+    """The turn that `name` means: an id, its short form, or the beginning of either.
+
+    Raises NoSuchAction if no turn fits, or if several do.
+    """
     found = find_turns((entry.turn for entry in entries if entry.turn), name)
     if len(found) == 1:
         return TurnId(found[0])

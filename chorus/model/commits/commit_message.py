@@ -154,7 +154,8 @@ def parse_parts(message: str) -> tuple[str, ...]:
 def parse_contexts(message: str) -> tuple[str, ...]:
     """Return `ORIGIN PATH` for each file of a context commit.
 
-    ORIGIN says who wrote the lines: the id of an action, `outside:COMMIT` for an outside change, or `start`.
+    ORIGIN says who wrote the lines: the id of an action, `outside:COMMIT` for an outside change, or `start`
+    for lines that are older than the timeline.
     """
     return tuple(_parse_value(value) for value in _CONTEXT_LINE.findall(message))
 

@@ -73,7 +73,10 @@ def _render_key(key: KeyBinding, width: int, *, commands: bool) -> list[StyledLi
 
 
 def _render_row(label: str, column: int, text: str, width: int) -> list[StyledLine]:
-    """Render the text, wrapped, to the right of its keys, or below them if there is no room on the right."""
+    """Render `text`, wrapped, to the right of `label`, or below it if there is no room on the right.
+
+    `column`: the width of the labels' column.
+    """
     if width - column - 2 < MIN_TEXT_WIDTH:
         head: Pieces = [("  ", ""), (label, "key")]
         return [(head, ""), *(([("    ", ""), (row, "")], "") for row in wrap(text, width - 4))]

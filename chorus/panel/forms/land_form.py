@@ -1,4 +1,4 @@
-"""The form for landing a lane. It asks how to group the actions, for a branch and for a message."""
+"""The form for landing a lane. It asks for a grouping of the actions, a branch and a message."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import ClassVar

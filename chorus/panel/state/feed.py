@@ -2,7 +2,7 @@
 
 For each connection the stream has `link` messages (connecting, live or lost), a `snapshot` (sessions, lanes,
 prompts) and `log` messages (pages of entries, newest page first). Then the watcher's own events follow. One
-thread reads the stream for as long as the panel runs: a worker that is restarted could lose messages.
+thread reads the stream for as long as the panel runs. A Textual worker that is restarted could lose messages.
 """
 
 import threading
@@ -143,7 +143,8 @@ class FeedReader:
 def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again: bool) -> Iterator[Message]:
     """Subscribe, then yield the current state. Changes made while it is read follow as events.
 
-    `label`: the name of the panel's work tree. `again`: the panel was connected before; it then says so.
+    `label`: the name of the panel's work tree. `again`: the panel was connected before, so the
+    `link` message says "reconnected".
     """
     connection.ask("subscribe")
     hello = _ask(connection, "hello", dict)

@@ -377,7 +377,7 @@ def _render_input(value: object) -> str:
 
 
 def _render_question(item: Mapping[str, Any], *, only: bool) -> str:
-    """Render a question and its choices. `only`: it is the only question; the prompt shows its text."""
+    """Render a question and its choices. If it is the `only` one of its prompt, render just the choices."""
     options = item.get("options")
     lines = [] if only else [f"{_text(item, 'header')}: {_text(item, 'question')}"]
     for option in map(_mapping, options if isinstance(options, list) else []):

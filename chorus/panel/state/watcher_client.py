@@ -105,8 +105,8 @@ class WatcherClient:
     ) -> object:
         """Send a request and return its result; raise the error that the watcher reports.
 
-        `start_watcher`: start the watcher if it is not running. A key of the user starts the watcher; loading
-        something to show does not.
+        `start_watcher`: start the watcher if it is not running. True for what the user requests with a
+        key, False for loading something to show.
         """
         if do not in REPOSITORY_WIDE:
             arguments = {"cwd": str(self._work_tree), **arguments}

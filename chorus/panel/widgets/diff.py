@@ -130,7 +130,7 @@ class DiffDocument:
         return pieces
 
     def _difference(self, index: int) -> tuple[int, int]:
-        """Return where this line differs from its paired line; 0, 0 if it has none or too much differs."""
+        """Return where this line differs from its paired line; 0, 0 if it is unpaired or too much differs."""
         if (partner := self._partners.get(index)) is None:
             return 0, 0
         text, other = self.text(index), self.text(partner)

@@ -93,8 +93,8 @@ def _add_spans(
 ) -> None:
     """Add the styles of some lines to `spans`.
 
-    `tokens`: the tokens of these lines, joined by newlines; `lengths`: the length of each line; `block`: the
-    index of each line in the patch.
+    `tokens`: the tokens of a text in which each of these lines ends with a newline; `lengths`: the length of
+    each line; `block`: the index of each line in the patch.
     """
     starts = [0]
     for length in lengths:

@@ -116,8 +116,8 @@ def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathC
 
     If a change left its file exactly as it is in the tree, the tree has this change. It also has the earlier
     changes of the file, back to the first gap: a change that does not start where the one before it ended.
-    In a gap, actions do not land (a revert that was redone, for example), and may have removed what was
-    there before.
+    Between these two are actions that do not land (such as a revert that was redone); they may have removed
+    the changes before the gap. If the file is as before its first change, the tree has none of its changes.
     """
     by_path: dict[RepoPath, list[PathChange]] = {}
     for change in changes:

@@ -85,9 +85,9 @@ NO_MESSAGES = CommitMessages()
 def resolve_messages(
     entries: Sequence[LogEntry], groups: Sequence[CommitGroup], by: GroupBy, messages: CommitMessages
 ) -> CommitMessages:
-    """Return the messages, with the names in `named` resolved to turn ids or action numbers.
+    """Return the messages, with each name in `named` replaced by the key of its group.
 
-    These are the keys of the groups. Raises NothingToLand if no group has the key.
+    The key is a turn's id or an action's number, as `by` says. Raises NothingToLand if no group has the key.
     """
     named: list[tuple[str, str]] = []
     keys = {str(group.key) for group in groups}

@@ -1,9 +1,8 @@
 """Explain why a change does not fit a branch: which line of which file builds on what.
 
-A change conflicts where the branch does not have the lines that the change starts from. These lines are
-followed back through the lane. They are uncommitted lines of the user or of another session, or an action
-that does not land wrote them, or they were committed when the lane began and the branch has changed them
-since.
+A change conflicts where the branch does not have the lines that the change starts from. The lane shows
+where each of these lines is from. It is an uncommitted line of the user or of another session, or an action
+that does not land wrote it, or it was there when the lane began and the branch has changed it since.
 """
 
 from bisect import bisect_left
@@ -211,7 +210,7 @@ class ObstacleFinder:
         self._on_disk: dict[RepoPath, tuple[Hunk, ...]] = {}
 
     def find(self, entry: LogEntry, conflict: PathConflict, landing: Collection[str]) -> list[Obstacle]:
-        """Find everything that prevents an action from landing.
+        """Find everything in one conflicting file that prevents an action from landing.
 
         `landing`: the actions that are on the branch already or land now.
         """

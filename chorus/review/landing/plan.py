@@ -121,7 +121,10 @@ def plan_landing(recorder: Recorder, request: LandingRequest) -> LandingPlan:
 def _find_landed_on(
     recorder: Recorder, entries: Sequence[LogEntry], base: Oid | None, tip: Oid | None, *, dry_run: bool
 ) -> set[str]:
-    """The actions that are on the branch with this tip. Unless `dry_run`, mark those that have no mark."""
+    """Return the ids of the actions that are on the branch with this tip.
+
+    Actions that the user cherry-picked by hand are included and, unless `dry_run`, marked as landed.
+    """
     if tip is None:
         return set()
     git = recorder.workspace.repository.git
@@ -161,7 +164,10 @@ def _group(
 def _select_described(
     unlanded: Sequence[LogEntry], messages: Mapping[tuple[int, ...], str]
 ) -> list[LogEntry]:
-    """Select the actions that the messages were written for. Newer actions do not land now."""
+    """Return only the actions that the messages were written for.
+
+    Raises LaneChanged if one of them is not in `unlanded`.
+    """
     named = [number for numbers in messages for number in numbers]
     found = [entry for entry in unlanded if entry.n in named]
     if len(found) != len(named):

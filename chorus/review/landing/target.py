@@ -52,7 +52,7 @@ def find_commit(workspace: Workspace, name: str) -> Oid:
 
 
 def _refuse_new_branch(workspace: Workspace, name: str) -> None:
-    """Refuse a new branch if its name is not valid in git, or if the name is likely to be a mistake."""
+    """Raise NotFound if the name is not valid in git, or names a remote's branch, a tag or a commit."""
     git = workspace.repository.git
     hint = "Run `git branch` to list the branches."
     if git.attempt("check-ref-format", "--branch", name).returncode:

@@ -38,7 +38,7 @@ class NothingToRevert(NotFound):
 class RevertRecord:
     """One record of a revert: what it changes on one lane.
 
-    `reverts` and `reverts_part`: the action that it reverts as a whole, or in part.
+    The reverted action is in `reverts` if it is reverted as a whole, otherwise in `reverts_part`.
     """
 
     id: ToolUseId
@@ -72,7 +72,7 @@ def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOO
 
 
 def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
-    """Write the revert again where a program overwrote it with what the program had read before.
+    """Revert again in files that a program has overwritten with content it read before the revert.
 
     Other changes made to these files since the revert stay. Return the paths of the files written again.
     """

@@ -54,7 +54,10 @@ def _write_if(
     wanted: Iterable[tuple[RepoPath, Content | None, Content | None]],
     skipped: SkippedErrors,
 ) -> None:
-    """Write the files, given as (path, expected, new). Skip those that do not hold the expected content."""
+    """Write the files, given as (path, expected content, new content).
+
+    Skip a file that has other content, that cannot be read, or whose write raises one of `skipped`.
+    """
     for _ in _write(recorder, _find_expected(recorder, wanted), skipped):
         pass
 

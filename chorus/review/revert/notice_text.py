@@ -28,7 +28,7 @@ class Notice:
 class RevertNotice:
     """The revert of an action or of a part of one, or the redo that restored it.
 
-    `change` is equal for a revert and for the redo that restores what the revert removed.
+    `change` is an id that a revert and its redo have in common. `restored` is True for a redo.
     """
 
     session: SessionId

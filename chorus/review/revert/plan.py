@@ -220,10 +220,10 @@ def _follow(
     chosen: Collection[TimelineCommit],
     step: Callable[[], None],
 ) -> list[BlockingChange]:
-    """Find the changes that block reverting these changes, those that block reverting them, and so on.
+    """Return what blocks reverting each of the `blocking` changes, what blocks reverting that, and so on.
 
-    An action that is newer than all chosen ones would be reverted first. A comparison with the disk shows
-    what blocks it, without a new plan. At any other action, stop.
+    An action newer than all of `chosen` and all found so far would be reverted first: comparing it with the
+    file on disk shows what blocks it. The search ends at any other action, and at an outside change.
     """
     timeline = recorder.timeline
     targets = list(chosen)

@@ -1,8 +1,8 @@
 """Compare single files of the work tree with a recorded tree of raw bytes.
 
 The new bytes of a file that differs are stored. A file that is unchanged since it was last read costs one
-`stat`, which is compared with its stamp: the `stat` at that time. A file is read again if its stamp was so
-recent that a later change could leave the stamp the same.
+`stat`, which is compared with the file's stamp: its `stat` when it was last read. If the file had changed
+just before that, a later change could leave the stamp the same, so the file is read again.
 """
 
 import time
@@ -163,7 +163,10 @@ class FileComparer:
 
 
 def can_be_ignored(state: FileState) -> bool:
-    """True if `git check-ignore` accepts the path. It fails for other repositories and some absent paths."""
+    """True if `git check-ignore` can be asked about a path in this state.
+
+    git would fail for a path in another repository and for some paths where there is no file.
+    """
     match state:
         case File():
             return True

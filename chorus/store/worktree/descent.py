@@ -1,7 +1,7 @@
 """Open the directory of a file step by step from the root of the work tree.
 
 Each step opens a real directory inside the directory opened before. So no symbolic link is ever followed,
-even if a program puts a link in the place of a directory meanwhile. Git directories and other repositories
+even if a program replaces a directory with a link between two steps. Git directories and other repositories
 are not entered.
 """
 

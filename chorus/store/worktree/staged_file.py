@@ -177,9 +177,10 @@ def write_scratch(parent: OpenParent, scratch: bytes, mode: int, data: bytes) ->
 
 
 def permissions_for(mode: int, permissions: int) -> int:
-    """Return the permissions, adapted to git's mode: executable bits are added or cleared.
+    """Return `permissions`, with executable bits added or cleared as git's `mode` requires.
 
-    They are added for the owner and for all who may read the file, unless the owner has one already.
+    The bits are added for the owner and for all who may read the file. If the owner may already execute the
+    file, none are added.
     """
     if mode == EXECUTABLE_MODE:
         executable = permissions | stat.S_IXUSR | (permissions & 0o444) >> 2

@@ -130,7 +130,10 @@ class StampIndex:
         return [paths[path] for path in found if paths[path] not in equal]
 
     def _equal_in_size(self, names: Sequence[bytes], entries: Mapping[bytes, IndexEntry]) -> set[bytes]:
-        """Files as large on disk as their object. Converting line ends or `$Id$` would change the size."""
+        """Return the files that are as large on disk as their object in the user's index.
+
+        Converting line ends or `$Id$` changes the size, so neither was converted in these files.
+        """
         oids = b"".join(entries[name].oid.hex().encode() + b"\n" for name in names)
         sizes = self._repository.git.run("cat-file", "--batch-check=%(objectsize)", stdin=oids).split(b"\n")
         return {name for name, size in zip(names, sizes, strict=False) if size == b"%d" % entries[name].size}

@@ -75,7 +75,7 @@ class WorkTree:
         return False
 
     def read_file(self, path: RepoPath) -> FileState:
-        """Read the file at `path`. If a program writes to the file meanwhile, it is read again."""
+        """Read the file at `path`. If it changes while it is read, try again a limited number of times."""
         return self.read_unless(path, None) or Absent()
 
     def read_unless(self, path: RepoPath, known: Stamp | None) -> FileState | None:
@@ -195,7 +195,7 @@ def _below_same_directory(root: str, path: str) -> str | None:
 
 
 def read_all(descriptor: int, size: int) -> bytes:
-    """Read at most `size` bytes from the start of the file, and one more if the file has grown."""
+    """Read the file from its start. If it holds more than `size` bytes, return only `size` + 1 bytes."""
     pieces = []
     position = 0
     while piece := os.pread(descriptor, max(size + 1 - position, 1), position):

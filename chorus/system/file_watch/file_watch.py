@@ -54,7 +54,7 @@ class WatchedChanges:
 
 
 class FileWatch:
-    """Watches one work tree from threads of watchdog; `take` is called from the caller's thread."""
+    """Watches one work tree in threads of watchdog. The caller gets the changes from `take`."""
 
     def __init__(
         self,

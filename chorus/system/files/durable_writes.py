@@ -62,9 +62,10 @@ class PendingWrites:
             self.wait()
 
     def wait(self) -> None:
-        """Wait until the bytes of all files are on the disk, or (macOS) ahead of any later write.
+        """Wait until the bytes of all files are on the disk.
 
-        The files' names reach the disk with the next `sync_file`, which the ref update calls.
+        On macOS, only make sure that they reach the disk before anything written later. The files' names
+        reach the disk with the next `sync_file`, which the ref update calls.
         """
         pending, self._pending = self._pending, []
         try:

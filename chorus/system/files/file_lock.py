@@ -111,7 +111,10 @@ def _refusing_without_locks(path: Path) -> Iterator[None]:
 
 
 def _open_own(path: Path) -> int:
-    """Open the lock file. If another user created it or could open it, replace it: that user may hold it."""
+    """Open the lock file and return its descriptor.
+
+    If another user created the file or could open it, replace it: that user may hold the lock.
+    """
     try:
         descriptor = os.open(path, OPEN, FILE_MODE)
     except OSError as error:

@@ -68,7 +68,10 @@ class PathResolver:
         return at
 
     def _is_short_name(self, path: str, name: str) -> bool:
-        """True for a short name, as `GIT~1` for `.git`: it exists, but its directory does not list it."""
+        """True if `name`, the last part of `path`, is a short name such as `GIT~1` for `.git`.
+
+        A short name can be opened, but the directory does not list it.
+        """
         if _SHORT_NAME.search(name) is None or not os.path.lexists(path):
             return False
         return name not in os.listdir(posixpath.dirname(path))  # noqa: PTH208  only the names
@@ -84,7 +87,7 @@ class PathResolver:
         return self._targets[path]
 
     def _path_in_root(self, path: str) -> str | None:
-        """Return `path` spelled as a path at or below the root. None if `path` is outside the root."""
+        """Return `path` spelled as the work tree or a path below it; None if it is outside the work tree."""
         if f"{path}/".startswith(f"{self._root.rstrip('/')}/"):
             return path
         above, below = path, ""

@@ -48,7 +48,7 @@ def is_in_memory(directory: Path) -> bool:
 
 
 def file_system_types(directory: Path) -> set[str]:
-    """The type of the file system of a directory, as the kernel names it; empty if unknown."""
+    """The types of file system that the kernel lists for the directory's device; empty if unknown."""
     try:
         device = directory.stat().st_dev
         mounts = Path("/proc/self/mountinfo").read_bytes().splitlines()

@@ -51,7 +51,7 @@ def is_in_memory(directory: Path) -> bool:
 
 
 def file_system_types(directory: Path) -> set[str]:
-    """The type of the file system of a directory, as the system names it; empty if unknown."""
+    """A set with the type of the directory's file system, as the system names it; empty if unknown."""
     import psutil  # noqa: PLC0415  takes 27 ms, and only `doctor` asks
 
     path = directory.resolve()

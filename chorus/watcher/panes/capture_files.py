@@ -5,7 +5,7 @@ multiplexer writes again and again. The text may be wrapped, at any width. A fil
 removed, or until the user stops the watcher.
 
 The sessions in a file end when the file is removed, or when `script` writes its last line. A session also
-ends with its client, if the client runs on this machine and can be found through the user's configuration.
+ends with its client, if the client runs on this machine with the user's own configuration directory.
 Otherwise nothing shows whether the client has ended: `status` shows when it last printed something.
 """
 
@@ -136,7 +136,8 @@ class CaptureFiles:
     ) -> CaptureFile:
         """Follow a file. The events that are in it now are history: nothing from them is recorded.
 
-        `since`: when an earlier watcher began to follow the file. Then only older events are history.
+        `since`: when an earlier watcher began to follow the file. If given, only events from before that
+        time are history.
         """
         if (known := self.all.get(path)) is not None:
             return known

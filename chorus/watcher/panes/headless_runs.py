@@ -1,4 +1,4 @@
-"""Headless sessions that Chorus started: their input, and the replies to requests that are not prompts."""
+"""Headless sessions that Chorus started: their input, and replies to the client's requests except prompts."""
 
 import asyncio
 import json
@@ -174,7 +174,7 @@ class HeadlessRuns:
         return next((run for run in reversed(self.all.values()) if (run.server, run.pane) == here), None)
 
     def running_in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
-        """Return the run in a pane; None if it has ended, even if another client is in the pane now."""
+        """Return the newest run in a pane; None if there was none or it has ended."""
         run = self.in_pane(server, pane)
         return run if run is not None and run.is_running else None
 

@@ -257,7 +257,7 @@ class PaneSource:
         return stream
 
     def _read_screen(self, pane: WatchedPane, printed: PrintedEvents) -> None:
-        """Read the screen from now on if the pane still exists: another program has taken its pipe."""
+        """Read the pane's screen from now on, as its pipe has ended. Do nothing if the pane is gone."""
         with suppress(ChorusError):
             read_pane(TmuxServer(pane.address), pane.id)
             if pane.stream is None or pane.key not in self.panes.all:

@@ -39,7 +39,7 @@ class PrintedEvents:
         await self._feed_new(documents[watched:], history=False)
 
     async def feed_printed(self, documents: list[Document]) -> int:
-        """Feed events printed since the first reading, without those already fed. Return how many are new."""
+        """Feed the events of a later reading that were not fed before. Return how many were fed."""
         return await self._feed_new(documents, history=False)
 
     async def _feed_new(self, documents: list[Document], *, history: bool) -> int:

@@ -238,7 +238,7 @@ class WatchedPanes:
     def find_printing(self, watched: WatchedPane) -> RunningClient | None:
         """Return the client that runs in this pane now, even if it started after the last poll.
 
-        If none runs now, return the last one: its output may still be read.
+        If none runs now, return the last one, because its output may still be read; None if there was none.
         """
         last = watched.printing
         if watched.state is None or (last is not None and read_process(last.process.pid) == last.process):

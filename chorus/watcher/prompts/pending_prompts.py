@@ -256,8 +256,8 @@ class PendingPrompts:
     def _list_screens(self) -> Iterator[PromptJson]:
         """List the prompts on screens.
 
-        Left out are prompts that are also requested, or may be in a moment, and prompts on screens that now
-        show a dialog that no rule fits.
+        Left out are prompts whose permission request has arrived too, or may arrive in a moment, and prompts
+        whose screen now shows a dialog that no rule fits.
         """
         for screen, appearance in self._screens.pending():
             session = screen.pane.session

@@ -196,7 +196,7 @@ class PermissionRequests:
             self._add_control_request(run, request)
 
     def _is_in_pane(self, pane: PaneId | None, request: PromptOpened) -> bool:
-        """Return whether a key could answer the request. If not, a reply is used whatever the config says."""
+        """Return whether the client is in a known pane. If not, only a reply can answer it, never a key."""
         session = self.roster.sessions.get(request.session) if request.session else None
         return pane is not None or (session is not None and session.pane is not None)
 

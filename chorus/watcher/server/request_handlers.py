@@ -156,9 +156,9 @@ class StatusRequests:
         return {}
 
     async def subscribe(self, _: NoArguments) -> dict[str, object]:
-        """Discard the log entries made while nobody subscribed, if this subscriber is the only one.
+        """Handle the request to subscribe. The server has already added the subscriber.
 
-        The server itself adds the subscriber.
+        If nobody else is subscribed, log entries from before now are not published.
         """
         if self.subscribers() == 1:
             for tree in self.trees.all.values():
@@ -225,7 +225,10 @@ def name_source(session: SessionJson, *, piped: bool) -> str:
 
 
 def add_client_info(session: SessionJson, info: Mapping[str, Any]) -> None:
-    """Add the client's answer to `initialize` to its session, without fields of an unexpected type."""
+    """Set the session's commands, models and account from `info`, the client's answer to `initialize`.
+
+    What is missing or of an unexpected type is left empty.
+    """
 
     def names(key: str, name: str) -> list[str]:
         found = info.get(key)

@@ -390,10 +390,9 @@ class ReviewRequests:
         )
 
     async def _restore_overwritten(self, tree: WatchedTree, prepared: PreparedRevert) -> None:
-        """Apply the prepared change again if a running edit has overwritten it.
+        """Wait a moment, then apply the prepared change again where a running edit has overwritten it.
 
-        Such an edit read the file before the change, and is reported only when it has ended. So wait a
-        moment first.
+        Such an edit read its file before the change was applied, and may be reported only at its end.
         """
         paths = {str(tree.root / path) for path in prepared.result["paths"]}
         deadline = time.monotonic() + QUIET_SECONDS
@@ -451,7 +450,11 @@ class ReviewRequests:
         return await self.pool.use(recorder.workspace.repository.work_tree, work)
 
     def _notify(self, tree: WatchedTree, made: Iterable[int], *, queue: bool) -> list[str]:
-        """Queue notices of these reverts and redos, if wanted; return the sessions that will get them."""
+        """Queue notices of these reverts and redos. Return the sessions that will get one.
+
+        `made`: the numbers of the reverts and redos. `queue`: if False, queue nothing, only remove the queued
+        notices that these cancel out.
+        """
         notices = find_notices(tree.recorder, made)
         if not queue:
             self.notices.withdraw(notices)

@@ -167,8 +167,8 @@ class ChangedPaths:
     def take_ended(self, until: float) -> set[RepoPath] | None:
         """Return the paths that may have changed by `until`; None if any path may have changed.
 
-        `until` is in seconds since 1970. A path that was written again after `until` is returned now, and
-        once more by the next look.
+        `until` is in seconds since 1970. The paths are then forgotten, except files that are gone or were
+        written again after `until`: a later call returns these once more.
         """
         self.gather()
         if self._lost is not None:

@@ -3,8 +3,8 @@
 No other call can have written what such an edit wrote, and the edit's report holds the text from before it.
 The mod learns that its session is alone from the reply to a report; hooks find a file in the spool.
 
-The mod reports an edit while it runs if the edit takes more than a moment. Hooks cannot do that. So a session
-with hooks must also edit without asking, and run no sub-agent.
+A session with hooks counts as alone only if it also edits without asking and runs no sub-agent. The reason is
+that hooks cannot report an edit while it runs. The mod does, if the edit takes more than a moment.
 """
 
 from collections.abc import Mapping

@@ -65,8 +65,9 @@ class Pipeline:
     ) -> list[Outcome]:
         """Feed events (`messages`) of one source, in order. Return their outcomes.
 
-        `client`: the client whose hook or mod reports them. `reported_at`: when the event was written, if it
-        was in a file. `history`: the events are from before the session was watched.
+        `channel`: the pane or pipe they came through. `client`: the client whose hook or mod reports them.
+        `reported_at`: when the event was written, if it was in a file. `history`: the events are from before
+        the session was watched.
         """
         outcomes: list[Outcome] = []
         for message in messages:

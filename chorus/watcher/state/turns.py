@@ -112,8 +112,8 @@ class TurnStore:
     def _describe(self, record: TurnRecord) -> TurnJson | None:
         """Return a turn as JSON, joined with what an earlier watcher saved of it.
 
-        None if it was saved under another id. That happens because a stream is read again after a restart
-        and does not name its turns. Such turns are recognised by their messages.
+        None if the same turn was saved under another id, so that it is not listed twice. It is recognised by
+        its messages. A turn gets a new id if its stream, which names no turns, is read again after a restart.
         """
         turn, saved = record.as_json(), self._saved_of.get(record.session, {})
         if record.turn in saved:

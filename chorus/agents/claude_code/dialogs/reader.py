@@ -187,10 +187,10 @@ def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
 
 
 def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> str | None:
-    """Return the name of the tool that the rule gives; None if it gives none.
+    """Return the name of the tool from the rule's `tool`; None if the rule has no `tool`.
 
     If the rule has a pattern `below_title`, the paragraph below the title must match it: otherwise
-    RuleMismatch is raised. The groups of the match fill in the fields of the tool's name.
+    RuleMismatch is raised. A `{NAME}` in `tool` is replaced by the pattern's group with that name.
     """
     if rule.below_title is None:
         return rule.tool
@@ -203,10 +203,10 @@ def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> st
 
 
 def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
-    """Return whether the dialog shows the whole text, although the client may have shortened it.
+    """Return whether the dialog shows the whole text.
 
-    A shortened text ends with a note of how many lines and characters the whole text has. The rows shown must
-    have as many. If rows are wrapped, or the client leaves out some characters, the answer is False.
+    The client may end a text with a note of how many lines and characters the whole text has. If there is
+    such a note, the rows above it must have as many. Rows that are wrapped, or lack some characters, do not.
     """
     if rule.rest is None:
         return True

@@ -97,10 +97,10 @@ def join_rows(rows: Sequence[str], edge: int) -> str:
 
 
 def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
-    """Cut off a docked pane. Return what is left of the rows, and the column of the cut; None without one.
+    """Cut off a docked pane. Return the shortened rows and the column of the cut; None if no pane is docked.
 
-    The cut is at a vertical line in the same column of every row. Text in a dialog cannot imitate it, because
-    some rows hold no such text. In a row whose width is uncertain, the nearest such line counts.
+    The cut is at a vertical line in the same column of every row. Text in a dialog cannot imitate this line,
+    because it is not in every row. In a row whose width is uncertain, the line nearest the column counts.
     """
     if not all(_DOCK_LINE in row for row in rows):
         return None

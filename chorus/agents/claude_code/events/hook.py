@@ -84,7 +84,7 @@ class PostToolBatch(Hook):
 class PermissionRequest(Hook):
     """A permission prompt opens for a call.
 
-    Only the mod sets `call`. In a hook's event it is None: the call is one of an earlier `PreToolUse`.
+    Only the mod sets `call`. If it is None, pairing looks for the call among earlier `PreToolUse` events.
     """
 
     call: ToolUseId | None = Field(None, validation_alias=_CALL)

@@ -34,7 +34,7 @@ class Thinking(Model):
 
 
 class ToolUse(Model):
-    """A tool call. Without an id it can never be paired; pairing counts it as a problem."""
+    """A tool call. Without an id, no result can be found for it: it is only counted as a problem."""
 
     id: ToolUseId | None = Field(None, validation_alias=spelled("id", "tool_use_id", "toolUseId"))
     tool: str = Field(validation_alias=spelled("name", "tool_name", "toolName"))

@@ -163,8 +163,8 @@ class CallTable:
     def add(self, seen: CallEntry, known: CallEntry | None) -> list[Outcome]:
         """Add a call that an event shows, and return the outcomes.
 
-        If the call was seen before, it is `known`: then merge the new facts into it. A call that ended so
-        long ago that only its id is remembered is ignored.
+        `known` is the call's entry, if the call was shown before: then merge `seen` into it. A call that
+        ended so long ago that only its id is remembered is ignored.
         """
         if known is not None:
             return self._merge(known, seen)
@@ -251,7 +251,7 @@ class CallTable:
         return self._turn_corrections(entry, before, name) + self._late_lead_text(entry)
 
     def _late_lead_text(self, entry: CallEntry) -> list[Outcome]:
-        """Return the agent's text before a finished call, once, if it was unknown when the call ended."""
+        """Report, once, the lead text of a finished call if it became known only after the call ended."""
         lead_text, entry.lead_text = entry.lead_text, None if entry.status else entry.lead_text
         if entry.status is None or lead_text is None or entry.lead_text_given:
             return []

@@ -65,7 +65,7 @@ class LeadText:
     def before(self, message_id: str | None) -> str | None:
         """Return this text if it is the lead text of a call in the message `message_id`; None if not.
 
-        It is if both are in the same message, or if no call after the text has a result yet.
+        It is, if the text is in that message too, or if no call after the text has a result yet.
         """
         same = message_id is not None and message_id == self.message_id
         return self.text if same or not self.has_result else None

@@ -192,11 +192,11 @@ class PairingState:
         all_agents: bool = False, except_prompt_id: TurnId | None = None,
         only_prompt_id: TurnId | None = None, before: str | None = None,
     ) -> list[Outcome]:  # fmt: skip
-        """Close the calls that an agent (or with `all_agents`, any agent) of the session left open.
+        """Close the session's open calls of `agent` (None: the main agent), or of any with `all_agents`.
 
         A source can only end calls that it has shown itself. In a session that several clients share, a
-        client can only end its own calls. Calls whose prompt id is `except_prompt_id` stay open, and calls
-        with another prompt id than `only_prompt_id`. So do calls made at the time `before` or later.
+        client can only end its own calls. A call stays open if its prompt id is `except_prompt_id`, if its
+        prompt id is known and is not `only_prompt_id`, or if it was made at the time `before` or later.
         """
         if not self.calls.any_open:
             return []

@@ -176,9 +176,9 @@ class Turns:
         return None if self._running else self._start_next()
 
     def start_queued(self) -> Turn | None:
-        """Start the turn of a queued message, because the agent is working.
+        """Start the turn of the next queued message, unless a turn is running. Return the turn if it is new.
 
-        Older streams have a single init for all turns.
+        Call it when the agent is working: older streams have a single init for all turns.
         """
         return self._start_next() if self.queued and not self.is_running else None
 

@@ -191,9 +191,10 @@ def _select(shown: Prompt, index: int) -> KeySubsequence:
 
 
 def _move_cursor(shown: Prompt, move: str, key: str, *, amending: bool) -> KeyStep:
-    """Move the cursor by one row.
+    """Return the step that moves the cursor by one row, to the option `key`, with the arrow key `move`.
 
-    The client draws from top to bottom, so for a moment the screen may show no cursor. The footer comes last.
+    `amending`: wait until the footer offers to amend the option. The client draws from top to bottom: for a
+    moment the screen may show no cursor, and the footer changes last.
     """
 
     def is_done(prompt: Prompt) -> bool:

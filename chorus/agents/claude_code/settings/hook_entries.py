@@ -100,10 +100,10 @@ def remove_hooks(text: str) -> str | None:
 
 
 def _cut(text: str, entry: _Entry) -> str | None:
-    """Return the text without this hook, and without objects and lists that have nothing else in them.
+    """Return the text without this hook; None if Chorus created the file and nothing else is left.
 
-    Only objects and lists that Chorus created are removed. None if Chorus created the file and
-    nothing else is left.
+    Objects and lists around the hook are removed too, if Chorus created them and they have nothing else in
+    them.
     """
     if len(entry.list.children) > 1:
         return cut_child(text, entry.list, entry.hook)

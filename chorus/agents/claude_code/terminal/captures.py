@@ -47,7 +47,7 @@ def _read_rows(rows: list[bytes], widths: Sequence[int], parts: int) -> list[tup
 
 
 def _read(data: bytes, width: int | None) -> tuple[list[Document], bool]:
-    """Return the events at this width, and whether some may be wrapped at another width."""
+    """Return the events found at this width, and whether another width may give more events."""
     reader = Reassembler(width=width, allow_inexact=True)
     documents = [*reader.feed(data), *reader.close()]
     return documents, bool(reader.problems["unknown-width"] or reader.problems["cut-off"])

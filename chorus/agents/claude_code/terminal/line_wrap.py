@@ -290,7 +290,10 @@ class KnownWidth:
         return JoinedRows(b"".join(rows), problem, may_lack_blanks, keeps_blanks, tally, leaves_short)
 
     def _fits(self, tally: Counter[int]) -> bool:
-        """Return whether these rows, and the rows before them, can be from a pane of this width."""
+        """Return whether rows of these sizes, and the rows learned before, can be from a pane of this width.
+
+        `tally` is the number of rows by size.
+        """
         if max(tally, default=0) > self._width:
             return False
         seen = self._sizes + tally
@@ -302,10 +305,11 @@ class KnownWidth:
         return seen[widest] < max(_MIN_TELLING_ROWS, seen.total() / 2)
 
     def _measure(self, rows: list[bytes]) -> _Sizes:
-        """Measure rows in cells, as tmux does; in characters if a row has more cells than the pane.
+        """Measure the rows in cells, as tmux does.
 
-        Rows that are not UTF-8 are measured in bytes.
-        A size is unsure if terminals disagree about it, or if a program like `fold` may have wrapped the row.
+        If any row is not UTF-8, measure all in bytes. If any has more cells than the pane, measure all in
+        characters. A size in cells is unsure if terminals disagree about it, or if a program like `fold` may
+        have wrapped the row.
         """
         sizes = _Sizes([len(row) for row in rows[:-1]])
         try:

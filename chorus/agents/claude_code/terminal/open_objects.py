@@ -96,11 +96,10 @@ class OpenObject:
         return position if position > (0, self.start) else None
 
     def last_inner(self, *, in_row: bool) -> tuple[int, int] | None:
-        """Return where the last inner object starts (row, offset), if the next document may start there.
+        """Return the row and offset of the last inner object, if it may be the next document; else None.
 
-        That is so if the inner object ends at the end of a row, and the scan failed right after that end:
-        this object may have been cut off before the inner one. None otherwise. `in_row`: the scan failed
-        inside the last row, not at its start.
+        It may be if it ends at the end of a row and the scan failed right after it: the outer object may
+        have been cut off before it. `in_row`: the scan failed inside the last row, not at its start.
         """
         if self.scan.last_closed is None:
             return None

@@ -38,7 +38,10 @@ def tidy_rows(rows: bytes) -> bytes:
 
 
 def find_start(row: bytes, at: int = 0) -> int | None:
-    """Return where an object may start: at `at`, after invisible bytes, or after a shell prompt."""
+    """Return where an object may start; None if nowhere.
+
+    Between `at` and that place there may be only invisible bytes or a shell prompt.
+    """
     if row[at : at + 1] == b"{":
         return at
     brace = row.find(b"{", at, at + _MAX_LEAD)
