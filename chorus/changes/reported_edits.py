@@ -27,9 +27,9 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class ReportedEdit:
-    """The client's report about one path. `before` and `after`: the whole text; None if not reported.
+    """The client's report about one path. `before`, `after`: the whole text; None if none is known.
 
-    `anywhere`: the call may write anywhere, so its report covers all changes while it ran, by others too.
+    `anywhere`: the call may write to any path. Its report then has the changes of others while it ran, too.
     """
 
     before: str | None = None

@@ -33,9 +33,9 @@ class ShownRows:
     columns: int | None = None
 
     def patterns(self) -> list[str]:
-        """A regular expression for each row that has letters or digits, from the last row upward.
+        """Regular expressions that match these rows, from the last upward. A row without text has none.
 
-        If not all of them fit into a command, the upper rows are left out.
+        If they are too long for one tmux command, the upper rows are left out.
         """
         patterns: list[str] = []
         length = 0

@@ -362,7 +362,7 @@ class WatchedTree:
 
     @property
     def _may_be_anywhere(self) -> bool:
-        """True if a held call may have written anywhere."""
+        """True if a held call may have written to any path."""
         return any(call.where is None for call in self._held)
 
     async def _perform(self, effect: OtherEffect, *, source: str, is_waiting: IsWaiting | None) -> None:

@@ -1,5 +1,6 @@
 """Which tests run each line of the sources, and how long each takes: what to try on a mutant."""
 
+import ast
 import json
 import os
 import re
@@ -39,13 +40,13 @@ class TestSelection:
         """The tests to try on a mutant of this line.
 
         In turn, a quick one from as many files as possible, and the one that runs little besides the module:
-        where hundreds of tests pass by, that is more likely about it. A line outside all functions runs on
-        import: then any test of the module may notice.
+        where hundreds of tests pass by, that is more likely about it. A line outside all function bodies runs
+        on import, in the first test that imports the module: then any test of the module may notice.
         """
         known = self.lines.get(module, {})
         near = range(line, max(0, line - MAX_STATEMENT_LINES), -1)
         found = next((known[each] for each in near if each in known), None)
-        if found is None:
+        if found is None or not is_in_function(ROOT / "chorus" / module, line):
             found = list(dict.fromkeys(test for tests in known.values() for test in tests))
         runs = Counter(test for tests in known.values() for test in tests)
         everywhere = self._count_lines()
@@ -75,6 +76,16 @@ class TestSelection:
             files.setdefault(test.partition("::")[0], []).append(test)
         for row in zip_longest(*files.values()):
             yield from (test for test in row if test is not None)
+
+
+def is_in_function(path: Path, line: int) -> bool:
+    """True if the line is in the body of a function. Its defaults and decorators are not."""
+    functions = [
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    return any(node.body[0].lineno <= line <= (node.end_lineno or 0) for node in functions)
 
 
 def load_selection(folder: Path, rooms: Iterable[str], python: str, jobs: int) -> TestSelection:

@@ -133,7 +133,11 @@ class LineFollower:
         content: bytes | None = None,
         step: Callable[[], None] = lambda: None,
     ) -> Mapping[bytes, int]:
-        """The position of each unique line, after the file had these versions and then this content."""
+        """Return the place of each line text among all places of the file's history (see `LinePlaces`).
+
+        The history is `versions`, then `content`. A text that several places have held is left out. `step` is
+        called before each version is read. If it raises, the next call continues at that version.
+        """
         known, places = self._followed.pop(path, ((), LinePlaces()))
         if versions[: len(known)] != known:
             known, places = (), LinePlaces()

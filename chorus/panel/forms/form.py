@@ -76,7 +76,10 @@ class PromptForm(Form[Result]):
         return current is not None and current.fingerprint == self.prompt.fingerprint
 
     def refresh_foot(self) -> None:
-        """Show the command, or that the prompt is gone. Also called when the pending prompts change."""
+        """Show the command that gives this answer and the keys, or a message that the prompt is gone.
+
+        Called when the input or the pending prompts change.
+        """
         if not self.is_pending():
             gone = ("This prompt is gone: nothing will be sent.  ", "error")
             self.show_text("foot", [([gone, *CANCEL_KEY], "")])

@@ -138,9 +138,9 @@ def _make_commits(
     tree: Oid | None,
     target: tuple[UserBranch, PendingLanding] | None = None,
 ) -> LandingResult:
-    """Make the commits, each on the tree that the previous commit really has: a hook may have changed it.
+    """Make the commits, each on top of the one before as it was made: a git hook may have changed its tree.
 
-    Without `target`, make none and only compute the result.
+    Without `target`, make no commit and only compute the result.
     """
     result = LandingResult(left=fit.left)
     positions_of = positions_from(workspace, plan.versions)

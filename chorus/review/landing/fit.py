@@ -40,7 +40,11 @@ from chorus.text.sanitize import printable
 
 @dataclass(frozen=True, slots=True)
 class FittingCommit:
-    """A commit to make: the part of its group that lands, and the changes. Without changes, none is made."""
+    """A commit to make on the branch.
+
+    `group` has only the actions that land. `changes` is empty if the branch has them already: then no commit
+    is made.
+    """
 
     group: CommitGroup
     changes: tuple[PathChange, ...]

@@ -50,7 +50,7 @@ class Run:
         self._positions = positions
 
     def position(self, name: bytes) -> tuple[int, int] | None:
-        """Return the mode of the entry called `name`, and where in the run's bytes its object id starts.
+        """Return the mode of the entry `name`, and the offset of its object id in `raw`.
 
         None if there is no such entry.
         """

@@ -251,7 +251,7 @@ class CallTable:
         return self._turn_corrections(entry, before, name) + self._late_lead_text(entry)
 
     def _late_lead_text(self, entry: CallEntry) -> list[Outcome]:
-        """Report, once, the lead text of a finished call if it became known only after the call ended."""
+        """Report, once, the lead text of a call if it came only after the call ended."""
         lead_text, entry.lead_text = entry.lead_text, None if entry.status else entry.lead_text
         if entry.status is None or lead_text is None or entry.lead_text_given:
             return []

@@ -71,9 +71,9 @@ class OpenObject:
         self.inner_rows.clear()
 
     def problem(self, followed: list[bytes]) -> str:
-        """Return the kind of problem to count for this object, which broke off: see `Reassembler`.
+        """Return why this object broke off, as a key of `Reassembler.problems`.
 
-        `followed`: the rows of the object that the scan read without failing.
+        `followed`: the object's rows, without the row in which the scan failed.
         """
         if self.too_long:
             return "too-long"
