@@ -197,9 +197,9 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
     assert "limit" in turn["error"]
     known = session(watched)
     until = datetime.fromtimestamp(resets, UTC).isoformat(timespec="minutes")
-    assert (known["limit"], known["failed"]) == (f"reached until {until}", 1)
+    assert (known["limit"], known["failed"]) == (f"reached, resets at {until}", 1)
     shown = command(watched, "status", "--all").stdout
-    assert f"rate limit: reached until {until}" in shown
+    assert f"rate limit: reached, resets at {until}" in shown
     assert f"error: {turn['error']}" in shown
     assert command(watched, "send", "--end").returncode == 3  # it has ended
 

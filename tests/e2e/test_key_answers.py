@@ -99,7 +99,7 @@ def answer_only_what_was_decided_on(asking: WatchedSession) -> None:
         for fingerprint in (prompt["fingerprint"], second["fingerprint"]):
             with pytest.raises((WatcherError, WatcherNotRunning)):
                 watcher.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, decision="allow")
-        with pytest.raises(WatcherError, match="not the one"):
+        with pytest.raises(WatcherError, match="the prompt has changed"):
             watcher.ask("answer", prompt=second["id"], fingerprint=prompt["fingerprint"], decision="allow")
     assert not (asking.project / "b.txt").exists()
     asking.chorus("deny", second["id"])
