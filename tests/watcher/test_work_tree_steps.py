@@ -14,17 +14,22 @@ from chorus.history.recorder import Recorder
 from chorus.model.action import ChangeReport
 from chorus.model.ids import RepoPath, ToolUseId
 from chorus.model.outcomes import ActionClosed, StatusCorrected
-from chorus.system.this_system import IS_LINUX
 from chorus.watcher import work_trees
 from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.work_trees import WatchedTree
 from tests.history.agent_at_work import action, bash, reported
 from tests.repos import UserRepo
-from tests.watcher.test_work_tree_windows import facts, moment, opened, record_outside, settle, tell
+from tests.watcher.test_work_tree_windows import (
+    facts,
+    moment,
+    needs_barriers,
+    opened,
+    record_outside,
+    settle,
+    tell,
+)
 
 Result = TypeVar("Result")
-# Without barriers the whole tree is scanned, which finds the same changes, but not when they were made.
-needs_barriers = pytest.mark.skipif(not IS_LINUX, reason="only the file watch of Linux has barriers")
 
 
 @dataclass
