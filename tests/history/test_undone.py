@@ -126,6 +126,16 @@ def test_a_rewind_across_a_redo_undoes_the_action(start: UserRepo, recorder: Rec
     assert states(recorder, 1) == ["undone outside"]
 
 
+def test_a_file_without_actions_that_changed_at_the_same_time_hides_nothing(
+    start: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    agent.replace("f.txt", b"b", b"B")
+    start.write("a.txt", b"mine\n")
+    start.write("f.txt", BASE)
+    recorder.record_outside()
+    assert states(recorder, 1) == ["undone outside"]
+
+
 def test_an_action_of_several_files_is_undone_with_the_last_of_them(
     start: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:

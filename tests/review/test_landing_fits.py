@@ -444,7 +444,13 @@ def test_a_change_that_the_branch_has_and_one_that_leads_back(numbered: UserRepo
     tree = workspace.splice(None, {path: entries[1]})
     assert find_applied(workspace, tree, [there, back]) == {there}
     assert find_applied(workspace, tree, [back, there]) == set()
-    assert find_applied(workspace, workspace.splice(None, {path: entries[2]}), [there, back]) == set()
+    third = workspace.splice(None, {path: entries[2]})
+    assert find_applied(workspace, third, [there, back]) == set()
+    further = PathChange(path, entries[1], entries[2], (3,))
+    assert find_applied(workspace, third, [there, further]) == {there, further}
+    assert find_applied(workspace, third, [there, PathChange(path, entries[0], entries[2], (4,))]) == {
+        PathChange(path, entries[0], entries[2], (4,))
+    }
 
 
 def test_a_message_is_utf8_whatever_the_user_has_set(numbered: UserRepo, agent: Agent) -> None:
