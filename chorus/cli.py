@@ -40,7 +40,7 @@ KEPT_VARIABLES = ("GIT_PAGER", "GIT_EDITOR")
 
 
 def scrub_environment() -> None:
-    """Remove inherited GIT_* variables: inside a git hook they name another repository."""
+    """Remove inherited GIT_* variables: in a git hook, they point to the repository that runs the hook."""
     for name in [name for name in os.environ if name.startswith("GIT_") and name not in KEPT_VARIABLES]:
         del os.environ[name]
 

@@ -59,7 +59,7 @@ def print_progress(text: str) -> None:
 
 
 def print_err(text: str) -> None:
-    """Write a message to stderr. Lines after the first are indented: they are no messages of their own."""
+    """Write a message to stderr. Later lines are indented, to show that they belong to the same message."""
     sys.stdout.flush()  # stdout and stderr may go to one terminal or file
     first, *more = text.split("\n")
     for line in (first, *(line if line.startswith(" ") else f"  {line}" for line in more)):

@@ -36,7 +36,7 @@ MAX_QUARANTINED = 50
 NOTICES = "notices"
 # A file with this prefix and a client's process id exists while that client is alone in its work tree.
 ALONE = "alone."
-# The watcher deletes a file with this prefix, which shows the process that made it that the watcher works.
+# The watcher deletes files with this prefix. So a process can create one to see whether the watcher works.
 _PING = "ping."
 # The name of an event file: the hook's process id and a counter; in `taken` also the time.
 _EVENT_NAME = re.compile(r"(\d+)\.\d+(?:\.\d+)?")
@@ -66,7 +66,7 @@ class Spool:
         self._quarantine = directory / "aside"
         self._wakeup = -1
         self._files: dict[HookEvent, str] = {}  # the files of events that were read and not forgotten
-        self._unreleased: set[HookEvent] = set()  # the events of these whose hooks wait
+        self._unreleased: set[HookEvent] = set()  # those of these events whose hooks wait
         # Paths as text: `Path` objects would take longer than the work done with these paths.
         self._poke = str(directory / "poke")
         self._late = str(directory / "late")
@@ -75,7 +75,7 @@ class Spool:
         ]
         self._unfinished: list[HookEvent] = []  # left by a watcher that ended before it had handled them
         self._answered: set[str] = set()
-        self._alone: frozenset[int] = frozenset()  # clients whose edits need not be reported before they end
+        self._alone: frozenset[int] = frozenset()  # clients that need not report an edit before it ends
         self._printed: dict[str, bool] = {}
         self.problems: Counter[str] = Counter()
 
@@ -154,7 +154,7 @@ class Spool:
             return False
 
     def is_hook_waiting(self, event: HookEvent) -> bool:
-        """Return whether the hook still makes the client wait.
+        """Return whether the client still waits for this hook.
 
         Call it after reading a file that an edit will change. If true, the file was read before the edit.
         """
@@ -199,7 +199,7 @@ class Spool:
         return held
 
     def take_printed_answers(self) -> dict[str, bool]:
-        """Return whether hooks printed their answers, for each answer settled since the last call.
+        """Return, for each answer settled since the last call, whether the hook printed it.
 
         The keys are `HookEvent.name`. False: the hook did not print the answer in time, and never will.
         """

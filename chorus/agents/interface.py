@@ -258,7 +258,7 @@ class Events(Protocol):
         ...
 
     def is_about_form(self, event: Mapping[str, Any]) -> bool:
-        """Return whether a hook event is about a form of an MCP server.
+        """Return whether a hook event is about a form in which an MCP server asks the user for something.
 
         Hooks report these forms even if the mod is loaded.
         """
@@ -347,7 +347,7 @@ class PromptAppearance:
 
 
 class AnswerRelay(Protocol):
-    """Gives one answer by keys: one key for each view of the pane, only while the pane shows the prompt."""
+    """Answers a prompt with keys: at most one for each view of the pane, only while it shows the prompt."""
 
     sent: int
 
@@ -415,7 +415,7 @@ class Prompts(Protocol):
         ...
 
     def mod_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
-        """Return the decision as the mod gives it to the client."""
+        """Return the decision in the form in which the mod gives it to the client."""
         ...
 
     def hook_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
@@ -445,7 +445,8 @@ class Prompts(Protocol):
 class SettingsScope(Enum):
     """The sessions that a settings file applies to.
 
-    The user's in all repositories, everybody's in this repository, or the user's in this repository.
+    `USER`: the user's, in all repositories. `PROJECT`: everybody's, in this repository. `LOCAL`: the user's,
+    in this repository.
     """
 
     USER = "user"

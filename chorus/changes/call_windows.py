@@ -1,9 +1,9 @@
 """Decide what to record when calls open and close.
 
-Takes the outcomes that an agent's adapter reports, in order, and returns what to do: before a call that names
-its paths, record what changed at these paths as outside; before a call that may write anywhere, record
-everything that changed until then as outside; when a call ends, record what it changed. Between calls every
-change is outside. Never reads a file.
+Takes the outcomes that an agent's adapter reports, in order, and returns what to record: before a call that
+names its paths, the outside changes at these paths; before a call that may write anywhere, all outside
+changes so far; after a call, its own changes. Every change between calls is an outside change. Never reads a
+file.
 
 A call is open once it may run, not once it is announced: the client announces all calls of a message before
 it runs the first of them. Only a call that may write anywhere has a window: the time in which it may write.
@@ -48,13 +48,13 @@ from chorus.model.outcomes import (
 )
 from chorus.model.tools import AGENT_TOOLS
 
-# A call that goes on in the background gets a second record, whose id is the first with this suffix.
+# A call that goes on in the background gets a second record: its id is the first one's id with this suffix.
 BACKGROUND_SUFFIX = "-background"
 
 
 @dataclass(frozen=True, slots=True)
 class RecordOutsideAt:
-    """Record as `outside` what changed at these paths until now: a call is about to write them."""
+    """Record the changes at these paths until now as `outside`: a call is about to write there."""
 
     paths: tuple[str, ...]
 
@@ -73,7 +73,7 @@ class RecordOutsideEverywhere:
 
 @dataclass(frozen=True, slots=True)
 class RecordNamedPaths:
-    """Record what the action changed in the paths it names.
+    """Record what the action changed at the paths it names.
 
     `ended` is the time at which its call ended, if the client reports it.
     """
@@ -84,11 +84,11 @@ class RecordNamedPaths:
 
 @dataclass(frozen=True, slots=True)
 class RecordCallWindow:
-    """Record what changed in the action's window as the action's change.
+    """Record the changes during the action's window as the action's.
 
-    `shared`: other windows are open too. Then only the paths in the client's report are the action's, if
-    the report is complete. `ended` is the time at which the window ended, if the client reports it. `began`
-    is the time at which the call moved to the background; None if it never did.
+    `shared`: other windows are open too. Then, if the client's report is complete, only changes at the paths
+    in the report are the action's. `ended` is the time at which the window ended, if the client reports it.
+    `began` is the time at which the call moved to the background; None if it never did.
     """
 
     action: Action
@@ -123,7 +123,7 @@ class CallWindows:
 
     @property
     def open(self) -> bool:
-        """Whether the window of any call is open."""
+        """True if the window of any call is open."""
         return bool(self._windows or self._background)
 
     @property

@@ -11,7 +11,7 @@ UTF16_BYTE_ORDER_MARK = b"\xff\xfe"
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """The encoding and line end of a file. `line_end` is None if the file has none, so that any fits."""
+    """The encoding and line end of a file. `line_end` is None if it has no line end."""
 
     encoding: str
     line_end: str | None
@@ -35,7 +35,7 @@ def plain_lines(text: str) -> str:
 
 
 def normalise_text(text: str) -> str:
-    """The text without its byte order mark, and with LF as line end."""
+    """Return the text without its byte order mark, and with LF as line end."""
     return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 
 
@@ -44,9 +44,10 @@ def is_same_text(one: str, other: str | None) -> bool:
 
 
 def find_format(*contents: bytes | None) -> TextFormat | None:
-    """The format that all these contents share; None if they have different formats.
+    """Return the format that all these contents share; None if there is none.
 
-    Also None if one of them does not convert exactly. Empty and missing contents fit any format.
+    There is none if two formats differ, or if one of the contents cannot be converted to text and back
+    exactly. Empty and missing contents fit any format.
     """
     found = PLAIN
     known = [content for content in contents if content]

@@ -147,7 +147,10 @@ def _matches(
 
 
 def _anchors(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int, int]]:
-    """The longest series of lines that occur once on each side, in the same order, as pairs of indexes."""
+    """Return the longest series of lines that occur once on each side, in the same order on both.
+
+    Each line is a pair: its index in `before` and its index in `after`.
+    """
     here, there = Counter(before), Counter(after)
     where = {line: j for j, line in enumerate(after) if there[line] == 1}
     pairs = [(i, where[line]) for i, line in enumerate(before) if here[line] == 1 and line in where]

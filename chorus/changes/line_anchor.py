@@ -1,4 +1,4 @@
-"""Follow lines of a file through later changes of it."""
+"""Find where lines of a file are after a later change."""
 
 from chorus.changes.diff import hunks
 

@@ -76,12 +76,12 @@ class Place:
         self.current = len(self.states) - 1
 
     def go_to(self, level: int, lost: Presence) -> None:
-        """Make the state at `level` the current one; -1: remove the line.
+        """Make the state at `level`, the target, the current one; -1: remove the line.
 
-        That state and those it builds on become HERE. All others that were HERE get the presence `lost`.
-        There is one exception: if the state at `level` was REVERTED and `lost` is GONE, the state that was
-        current becomes GONE even if the new one builds on it. The log still shows the action of the new one
-        as reverted.
+        The target and the states it builds on become HERE. All other states that were HERE get the presence
+        `lost`. There is one exception: if the target was REVERTED and `lost` is GONE, the state that was
+        current becomes GONE even if the target builds on it. The log still shows the target's action as
+        reverted.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
         replaced = self.current if is_reverted and lost is Presence.GONE else -1
@@ -94,9 +94,9 @@ class Place:
         self.current = level
 
     def find(self, value: bytes | None) -> int | None:
-        """The index of a state with this content; None if there is none.
+        """Return the index of a state with this content; None if there is none.
 
-        States that the current one builds on come first, newest first. Then come newer states, then others.
+        Look first at the states the current one builds on, newest first, then at newer ones, then at others.
         """
         below = self._ancestors(self.current)
         after = (index for index in range(self.current + 1, len(self.states)))
@@ -164,8 +164,8 @@ class LineHistory:
     def redo(self, action: str, version: FileVersion) -> None:
         """Add a version in which a reverted action is redone.
 
-        Restore the states of the action, if that gives exactly this version. It does not if others have
-        written to the same places since. In that case, treat the redo as a new change by the action.
+        Restore the states of the action if that gives exactly this version. Otherwise others have written to
+        the same places since: treat the redo as a new change by the action.
         """
         own = {id(state) for state in self._states.get(action, ())}
         levels = [
@@ -188,14 +188,17 @@ class LineHistory:
         self.add_action(action, version)
 
     def add_other(self, version: FileVersion, lost: Presence = Presence.GONE) -> None:
-        """Add a version that no call made. Lines that it no longer has get the presence `lost`."""
+        """Add a version made by an outside change or a revert. Lines it removes get the presence `lost`."""
         if not self._return(version, lost):
             self._change(version, lost)
             self._change_file(version, lost)
         self.versions.append(version)
 
     def count(self, action: str) -> LineCounts:
-        """Count an action's lines, and those that are gone. Without lines, a changed file counts as one."""
+        """Count an action's lines, and those that are gone.
+
+        If the action changed only the kind of the file, that counts as one line.
+        """
         states = self._states.get(action) or self._file_states.get(action, [])
         gone = [state.presence is Presence.GONE for state in states]
         return LineCounts(sum(gone), len(gone))
@@ -212,7 +215,7 @@ class LineHistory:
         return hunks_of_lines(self.versions[-1].lines, version.lines)
 
     def _indexes(self) -> list[int]:
-        """For each current line the index of its place in `places`, and at the end the number of places."""
+        """Return the index in `places` of each current line's place, and at the end the number of places."""
         live = [
             index for index, place in enumerate(self.places)
             if place.current >= 0 and place.states[place.current].value is not None
@@ -222,8 +225,8 @@ class LineHistory:
     def _return(self, version: FileVersion, lost: Presence) -> bool:
         """If an earlier version equals `version`, return every place to its state in that version.
 
-        Return False if there is no such version, or if the states do not give its lines. If `lost` is
-        REVERTED, a place that already has the right content keeps its current state.
+        Return False if there is no such version, or if the states together do not give its lines. If `lost`
+        is REVERTED, a place that already has the right content keeps its current state.
         """
         for number in reversed(range(len(self.versions))):
             if self.versions[number] == version:
@@ -336,7 +339,7 @@ def _new_place(state: State) -> Place:
 
 
 def _level_at(place: Place, number: int) -> int:
-    """The index of the newest state that was added to a place up to version `number`."""
+    """Return the index of the newest state that was added to a place up to version `number`."""
     return max(index for index, state in enumerate(place.states) if state.version <= number)
 
 

@@ -20,13 +20,16 @@ Positions: TypeAlias = Callable[[], Mapping[bytes, int]]
 
 
 def unknown_positions() -> Mapping[bytes, int]:
-    """Return no positions: for a file without a history. Lines are then paired in the order they have."""
+    """Return no positions, for a file without a history. Lines are then paired in order."""
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Base lines `start` to `end`, without `end`, counted from 0. Empty: the point before `start`."""
+    """Base lines from `start` up to, but not including, `end`. If empty, the point before `start`.
+
+    Lines are counted from 0.
+    """
 
     start: int
     end: int
@@ -87,11 +90,11 @@ def merge_lines(
 def place_change(
     base: bytes, ours: bytes, theirs: bytes, *, positions: Positions = unknown_positions
 ) -> PlacedChange:
-    """Apply to `ours` the change from `base` to `theirs`. First add lines of `base` that it needs.
+    """Apply to `ours` the change from `base` to `theirs`, after adding the lines of `base` that it needs.
 
-    Lines of `base` that the change removes are also added first if `ours` lacks them: otherwise nothing would
-    show the removal. If the change adds or removes the newline at the end of the file, and `ours` already
-    ends like `theirs`, then the end of `base` is restored first.
+    Lines of `base` that the change removes are added too if `ours` lacks them: otherwise nothing would show
+    the removal. If the change adds or removes the newline at the end of the file, and `ours` already ends
+    like `theirs`, the end of `base` is restored first.
     """
     if ours == base:
         return PlacedChange(theirs)
@@ -188,7 +191,7 @@ def _read_both(
 
 
 def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int, int]]:
-    """Yield index pairs of a hunk in `mine` and one in `other` that overlap, or have no base line between."""
+    """Yield the indexes of two hunks, one from each side, that overlap or have no base line between them."""
     i = j = 0
     while i < len(mine) and j < len(other):
         one, two = mine[i], other[j]
@@ -201,7 +204,10 @@ def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int
 
 
 def _is_ambiguous(one: Hunk, two: Hunk) -> bool:
-    """Whether merging two touching hunks needs the file's history: one replaces lines, or both add some."""
+    """Return whether merging two touching hunks needs the file's history.
+
+    It does if one of them replaces lines, or if both add lines.
+    """
     return bool((one.removed and one.added) or (two.removed and two.added) or (one.added and two.added))
 
 
@@ -213,9 +219,10 @@ class _Order:
         self._positions = positions
 
     def join(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
-        """Join two insertions: by position if every line has one, or else in the order of the text `order`.
+        """Join two insertions: by position if all lines have one, otherwise in the order of the text `order`.
 
-        An insertion that contains the other one is returned alone, unless `order` has both in a row.
+        Without positions, an insertion that contains the other one is returned alone, unless `order` has one
+        right after the other.
         """
         places = find_positions([*mine, *other], self._positions)
         if None not in places:

@@ -64,7 +64,7 @@ class LinePlaces(Mapping[bytes, int]):
         return found
 
     def holds(self, lines: Sequence[bytes]) -> bool:
-        """Whether these are the lines of the current version."""
+        """Return whether these are the lines of the current version."""
         return self._lines == _line_keys(lines)
 
     def move(self, lines: Sequence[bytes]) -> None:
@@ -129,12 +129,12 @@ class LinePlaces(Mapping[bytes, int]):
 
 
 def line_key(line: bytes) -> bytes:
-    """The text that identifies a line, without a CR: disk and git may differ in the line end."""
+    """Return the line without its CR: the line ends on disk and in git may differ."""
     return line.removesuffix(b"\r")
 
 
 def _line_keys(lines: Sequence[bytes]) -> list[bytes]:
-    """The `line_key` of every line, without a function call for each."""
+    """Return the `line_key` of every line, without a function call for each."""
     return [line.removesuffix(b"\r") for line in lines]
 
 
@@ -146,9 +146,9 @@ def find_positions(lines: Sequence[bytes], positions: Mapping[bytes, int]) -> li
 def pair_lines(old: Sequence[int | None], new: Sequence[int | None]) -> list[LinePair]:
     """Pair old lines with the new lines that replaced them. Both are given as the lines' positions.
 
-    An old and a new line with the same position are a pair. Between two such pairs, the other lines have no
-    partner if all their positions are known; otherwise the first old one is paired with the first new one,
-    and so on.
+    An old and a new line with the same position are a pair. If the positions of all lines between two such
+    pairs are known, these lines have no partner. Otherwise the first old one of them is paired with the first
+    new one, and so on.
     """
     if not (_is_rising(old) and _is_rising(new)):
         old, new = [None] * len(old), [None] * len(new)

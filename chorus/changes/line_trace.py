@@ -1,4 +1,4 @@
-"""Follow lines of a file through a change of it, back and forth. Lines are counted from 0."""
+"""Follow lines of a file through a change, forwards and backwards. Lines are counted from 0."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,10 +9,10 @@ from chorus.changes.diff import Hunk
 def trace_lines_back(
     lines: Mapping[int, int], changes: Iterable[Hunk]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Split lines of a changed file into those that were there before the change and those it wrote.
+    """Split lines of a changed file into those that were there before the change and those that it wrote.
 
-    `lines` maps the caller's own line numbers to positions in the changed file. The lines from before come
-    back with their positions in the old file, the written ones with their positions in the changed file.
+    `lines` maps the caller's own line numbers to positions in the changed file. Both results map the same
+    numbers: the older lines to positions in the old file, the written lines to positions in the changed file.
     """
     changes = list(changes)
     starts = [hunk.after_start for hunk in changes]
@@ -45,7 +45,7 @@ def follow_line(line: int, changes: Sequence[Hunk]) -> tuple[int, bool]:
 
 
 def removed_lines(changes: Iterable[Hunk]) -> set[int]:
-    """The lines of the old file that were removed, without those that a new line replaces."""
+    """Return the lines of the old file that were removed and not replaced by a new line."""
     return {line for hunk in changes for line in range(hunk.before_start + hunk.added, hunk.before_end)}
 
 

@@ -1,7 +1,7 @@
-"""Find names that a change removes from a file, and lines that still mention them. A guess; pure.
+"""Guess which names a change removes from a file, and which of them are still mentioned.
 
-No language is parsed: a name counts as defined by the word before it (`def`, `class`, `const`, `import` …)
-or by `=` after it at the start of a line. Good enough for a warning, never for a decision.
+No language is parsed. A name counts as defined after a word such as `def`, `class`, `const` or `import`, and
+at the start of a line if `=` follows. Good enough for a warning, never for a decision.
 """
 
 import re
@@ -25,7 +25,7 @@ _IMPORT_WORDS = frozenset({b"as", b"from", b"import", b"type", b"static"})
 
 
 def lost_names(now: bytes, new: bytes) -> frozenset[bytes]:
-    """Names that `now` defines and `new` does not."""
+    """Return the names that `now` defines and `new` does not."""
     if max(len(now), len(new)) > MAX_BYTES or b"\0" in now:
         return frozenset()
     before, after = split_lines(now), split_lines(new)
@@ -35,7 +35,7 @@ def lost_names(now: bytes, new: bytes) -> frozenset[bytes]:
 
 
 def added_mentions(before: bytes, after: bytes, new: bytes, names: Iterable[bytes]) -> list[bytes]:
-    """The `names` that occur in lines which `after` adds to `before` and which `new` still has. Sorted."""
+    """Return the `names` in lines that were added from `before` to `after` and are still in `new`, sorted."""
     lines, left = split_lines(after), frozenset(split_lines(new))
     added = (line for hunk in hunks(before, after) for line in lines[hunk.after_start : hunk.after_end])
     mentioned = {name for line in added if line in left for name in _NAME.findall(line)}

@@ -27,9 +27,9 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class ReportedEdit:
-    """The client's report about one path. `before`, `after`: the whole text; None if none is known.
+    """The client's report about one path. `before`, `after`: the whole text; None if unknown.
 
-    `anywhere`: the call may write to any path. Its report then has the changes of others while it ran, too.
+    `anywhere`: the call may write to any path. Then the report also has what others changed while it ran.
     """
 
     before: str | None = None
@@ -56,7 +56,7 @@ def reported_edit(action: Action, file: FileReport | None) -> ReportedEdit:
 
 
 def text_after(report: ReportedEdit, before: str | None) -> str | None:
-    """The text after the reported change, if `before` is the text before it; None if that is unknown.
+    """Return the text that the reported change turns `before` into; None if it cannot be determined.
 
     `before` is None if there was no file.
     """
@@ -68,7 +68,7 @@ def text_after(report: ReportedEdit, before: str | None) -> str | None:
 
 
 def text_before(report: ReportedEdit, after: str) -> str | None:
-    """The text before the reported change, if `after` is the text after it; None if that is unknown."""
+    """Return the text that the reported change turned into `after`; None if it cannot be determined."""
     if report.before is not None or not report.hunks:
         return report.before
     return apply_hunks(after, tuple(map(_reverse, report.hunks)))
@@ -80,7 +80,7 @@ def _reverse(hunk: ReportHunk) -> ReportHunk:
 
 
 def apply_hunks(text: str, hunks: Sequence[ReportHunk]) -> str | None:
-    """The patched text; None if a line of the patch is not where it should be."""
+    """Return the patched text; None if a line of the patch is not where it should be."""
     lines = _lines(text)
     out: list[str] = []
     done = 0

@@ -39,9 +39,9 @@ def split_change(
 ) -> tuple[ChangePart, ...] | None:
     """Return one part for each report and for each change in between; None if they cannot be separated.
 
-    The reports of calls that name their file decide. A call that may write anywhere gets what changed before
-    the next report of a call that names its file, or after the last one. A single report always gets a part:
-    what cannot be separated from it counts as its own.
+    The reports of calls that name their file decide how the change is split. A call that may write anywhere
+    gets what changed before the next call that names its file, or after the last one. A single report always
+    gets a part: what cannot be separated from it counts as its own.
 
     `is_open`: an unfinished call may write this file too; what remains after the last report is left to it.
     `in_window`: the indexes of calls that ended inside the window of another call. What the other call wrote
@@ -83,7 +83,10 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 def find_overwritten(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> frozenset[int]:
-    """The indexes of reports whose change was overwritten by an action that started from the same text."""
+    """Return the indexes of the reports whose changes were overwritten.
+
+    A lost change counts as overwritten if a change that is still there started from the same text.
+    """
     splitter = _Splitter(before, after, reports, is_open=False)
     lost = {index for index, report in enumerate(reports) if splitter.is_overwritten(report)}
     surviving = {
@@ -120,7 +123,7 @@ def writing_order(
 
 
 def _starts_from(report: ReportedEdit, text: str | None) -> bool:
-    """Whether the reported change may have been made to this text (None: no file).
+    """Return whether the reported change may have been made to this text (None: no file).
 
     A report that has no `before` fits any text.
     """
@@ -130,12 +133,12 @@ def _starts_from(report: ReportedEdit, text: str | None) -> bool:
 
 
 def is_overwritten(now: bytes | None, report: ReportedEdit) -> bool:
-    """Whether nothing of the reported change is in the current content."""
+    """Return whether the current content certainly lacks the reported change, or a part of it."""
     return _Splitter(now, now, (), is_open=False).is_overwritten(report)
 
 
 def _are_separate(first: Sequence[Hunk], second: Sequence[Hunk]) -> bool:
-    """Whether at least one unchanged line separates each change in `first` from each in `second`."""
+    """Return whether at least one unchanged line separates each hunk in `first` from each in `second`."""
     return all(
         one.after_end < other.before_start or other.before_end < one.after_start
         for one in first
@@ -229,10 +232,10 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _give_to_windows(self, target: bytes | None, *, exactly: bool) -> None:
-        """Split the change up to the content `target` among the ended calls that may write anywhere.
+        """Split the change that leads to the content `target` among the ended calls that may write anywhere.
 
-        The last of them gets what is left. With `exactly`, if the changes of all of them are known, the last
-        one gets only its own, and what is left is outside.
+        The last of these calls gets what is left. But with `exactly`, if the changes of all of them are
+        known, the last one gets only its own, and what is left is an outside change.
         """
         *others, last = self.ended_windows
         unclear: list[int] = []
@@ -263,7 +266,7 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _moved_before(self, start: bytes | None, report: ReportedEdit) -> bytes | None:
-        """Return the content after the parts so far, with the action's change, which was made to `start`.
+        """Apply the action's change, which was made to `start`, to the content after the parts so far.
 
         The difference between that content and `start` was written by a call that still runs: it is left out,
         and recorded when that call ends. Return None if the two changes conflict, if the action's change is
@@ -303,7 +306,7 @@ class _Splitter:
         return isinstance(joined, bytes) and joined != self._after
 
     def _was_overwritten_from(self, report: ReportedEdit, text: str) -> bool:
-        """Whether another change that started from the same text overwrote this action's change."""
+        """Return whether another change that started from the same text overwrote this action's change."""
         return report.before is not None and is_same_text(text, report.before) and self.is_overwritten(report)
 
     def _is_confirmed(
@@ -319,7 +322,7 @@ class _Splitter:
             )
         if self._after is None or self._now is None:
             return False
-        # Either the action's whole change is still there among later changes, or it is entirely gone.
+        # Either the action's whole change is still there among later changes, or it was overwritten.
         return (
             isinstance(merge_lines(content, self._after, self._now), bytes)
             or _are_separate(hunks(self._now, content), hunks(content, self._after))

@@ -39,7 +39,7 @@ class FileChange:
     line: str | None = None
 
 
-# Limit of the reason of a failure in a first line. The line begins with what was tried.
+# The longest reason for a failure in a commit's first line. The line begins with what was tried.
 MAX_REASON_LENGTH = 44
 
 # For this many files, the changed lines are counted and each file gets a line in the message. Of further
@@ -83,7 +83,10 @@ def summarise(action: Action, files: Sequence[FileChange]) -> str:
 
 
 def first_words(lead_text: str | None) -> str | None:
-    """The first line of the agent's text that says what is done, without Markdown; None if no line does."""
+    """Return the first line of the agent's text that describes the change; None if no line does.
+
+    Markdown is removed.
+    """
     for line in (lead_text or "").splitlines():
         text = _MARKDOWN.sub("", line.strip()).rstrip(" :")
         phrase = change_phrase(text) if any(char.isalnum() for char in text) else None
@@ -93,12 +96,12 @@ def first_words(lead_text: str | None) -> str | None:
 
 
 def render_file(file: FileChange) -> str:
-    """`src/app.py: +3 −1`"""
+    """Return a line such as `src/app.py: +3 −1`."""
     return f"{printable(file.path)}: {_amount(file)}"
 
 
 def render_amount(files: Iterable[FileChange]) -> str:
-    """`+3 −1` over all files that have lines."""
+    """Return the sum over all files that have lines, such as `+3 −1`."""
     counted = [(file.added, file.removed or 0) for file in files if file.added is not None]
     return f"+{sum(added or 0 for added, _ in counted)} −{sum(removed for _, removed in counted)}"
 
@@ -127,7 +130,7 @@ def render_files(files: Sequence[FileChange]) -> tuple[str, ...]:
 
 
 def count_changed_lines(files: Sequence[FileChange]) -> tuple[int, int] | None:
-    """The total of added and removed lines; None if some files were not counted."""
+    """Count the added and the removed lines; None if some files were not counted, or no file has lines."""
     if len(files) > MAX_FILES:
         return None
     counted = [(f.added, f.removed) for f in files if f.added is not None and f.removed is not None]

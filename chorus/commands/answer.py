@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     if bool(args.choices) + bool(args.text) + bool(args.to or args.say) != 1:
         raise UsageError(
-            "give either choices, or --text, or --to and --say for each question",
+            "give choices, --text, or one --to or --say for each question",
             hint="Run `chorus prompts` to see the question and its choices.",
         )
 
@@ -86,7 +86,9 @@ def render_answers(prompt: PromptJson, args: argparse.Namespace) -> list[Questio
         if name not in given:
             if question in optional:
                 continue
-            raise UsageError(f"no answer to {heading}: {question}", hint="Give an answer to every question.")
+            raise UsageError(
+                f"no answer to {heading}: {question}", hint="Answer every question that is not optional."
+            )
         choices, text = given.pop(name)
         answers.append(_answer(question, labels, choices, text))
     # If the session has not reported all questions yet, only the user knows the others.
@@ -110,7 +112,7 @@ def read_questions(prompt: PromptJson) -> list[tuple[str, str, list[str]]]:
 
 
 def _answer(question: str, labels: list[str], choices: list[str], text: str | None) -> QuestionArgument:
-    """Make the answer to one question. A choice is a label or its position; a label that is a number wins."""
+    """Make the answer to one question. A choice is a label or a position; a label wins over a position."""
     named = [
         labels[int(choice) - 1]
         if choice.isdigit() and choice not in labels and 0 < int(choice) <= len(labels)

@@ -117,7 +117,7 @@ def add_temporary_hooks(watcher: Connection, address: Address, pane: PaneId) -> 
 
 
 def warn_of_older_client(state: PaneState) -> None:
-    """Warn that an older client does not read a settings directory created after its start."""
+    """Warn if a client is too old to read a settings directory that was created after its start."""
     agent = load_agent()
     for client in find_clients(state):
         if client.version and not agent.setup.reads_new_settings(client.version):

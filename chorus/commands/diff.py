@@ -36,7 +36,7 @@ def run(args: Namespace) -> ExitCode:
 def _action_names(args: Namespace) -> list[str]:
     if (not args.turn and args.lane is None) == (not args.actions):
         raise UsageError(
-            "give either actions, or --turn or --lane, but not both",
+            "give either actions or --turn/--lane, not both",
             hint="Run `chorus log` to list actions and turns.",
         )
     if args.actions:

@@ -343,7 +343,7 @@ def _list_problems(problems: Sequence[Problem]) -> str:
 
 
 def check_objects(repository: Repository) -> Check:
-    """Check Chorus's objects with a second implementation, and the whole repository with git."""
+    """Check Chorus's objects with an independent reader, and the whole repository with `git fsck`."""
     damage = find_damaged_objects(repository.shared_dir / "objects")
     if damage:
         fix = "Restore `.git/chorus/objects` from a backup."

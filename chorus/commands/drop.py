@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     if (args.lane is None) != args.all or (args.all and args.restore):
         raise UsageError(
-            "no lane given",
+            "give either a lane or --all; --restore needs a lane",
             hint="Name one lane, or drop all lanes of this work tree with `chorus drop --all`.",
         )
     with open_watcher() as connection:

@@ -92,7 +92,10 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def compact(repository: Repository, store: ObjectStore) -> GcJson:
-    """Delete unreachable objects, those of dropped lanes too, and pack the rest. A watcher may be running."""
+    """Drop old records, delete unreachable objects, and pack the rest. A watcher may be running.
+
+    The objects of dropped lanes are unreachable too.
+    """
     before = size_of(store.directory)
     forgotten = forget_old(repository)
     sweep(repository, store)
@@ -102,9 +105,10 @@ def compact(repository: Repository, store: ObjectStore) -> GcJson:
 
 
 def forget_old(repository: Repository) -> int:
-    """Remove this work tree's records older than `chorus.keepDays` days, if reviewed and on no lane.
+    """Drop this work tree's oldest records, up to the first that must stay. Return their number.
 
-    Return their number; 0 if `chorus.keepDays` is not set.
+    A record must stay if it is younger than `chorus.keepDays` days, open, or on an existing lane. If that
+    setting is missing, nothing is dropped.
     """
     days = repository.config.get(KEEP_DAYS)
     if days is None:
@@ -126,7 +130,8 @@ def forget_old(repository: Repository) -> int:
 def remove_chorus(repository: Repository, store: ObjectStore) -> GcJson:
     """Remove Chorus from the repository. Raise LanesRemain if a work tree still has a complete lane.
 
-    Complete lanes that belong to no work tree any more stay as plain branches.
+    A lane is complete if all its objects can be read. Complete lanes that belong to no work tree any more
+    stay as plain branches.
     """
     attach(store.main_directory)  # the alternates line may be missing; git reads the lanes through it
     existing = [ref for refs in LANE_REFS for ref in repository.refs.list(refs)]

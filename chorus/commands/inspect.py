@@ -161,7 +161,7 @@ def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
 
 
 def _rank(findings: Findings) -> tuple[int, int, int]:
-    """Return a key, greatest for the best reading: most events, then fewest unused rows and problems."""
+    """Return a key to compare readings: more events are better, then fewer unused rows, then problems."""
     return (findings.events, -len(findings.unused), -findings.problems.total())
 
 

@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--with-context", action="store_true",
-        help="first commit your uncommitted lines that the actions changed, as they were before",
+        help="first commit the uncommitted lines that the actions build on: yours, or another session's",
     )  # fmt: skip
     parser.add_argument(
         "--fixup", metavar="COMMIT", help="fold everything into this commit of the branch instead"

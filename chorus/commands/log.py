@@ -209,7 +209,8 @@ def _pages(page: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
 def _joint_pages(first: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
     """Yield the first page, then all other entries, which are read at once.
 
-    The page after the first cannot be requested by a number, because each work tree has its own numbers.
+    A second page cannot be requested by a number: older versions of Chorus numbered the actions of each work
+    tree separately.
     """
     yield from reversed(first)
     if len(first) >= FIRST_PAGE_SIZE:
@@ -226,7 +227,10 @@ def _is_same(one: LogEntryJson, other: LogEntryJson) -> bool:
 
 
 def _turn_key() -> Callable[[LogEntryJson], object]:
-    """Return a key function for `groupby`: an entry's turn, or the previous entry's for an outside change."""
+    """Return a key function for `groupby`: the key of an entry is its turn.
+
+    An outside change has no turn: it gets the key of the entry before it.
+    """
     turn: object = None
 
     def key(entry: LogEntryJson) -> object:

@@ -71,9 +71,9 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
 
     reader = FeedReader(Feed(home, work_tree, here=args.here))
     reader.start()  # requests run while Textual loads, which takes longer
-    from chorus.panel.app import Panel, PanelSettings  # noqa: PLC0415  only a crash needs it
-    from chorus.panel.style.labels import wants_ascii  # noqa: PLC0415  only a crash needs it
-    from chorus.panel.style.theme import count_colours, is_dark  # noqa: PLC0415  only a crash needs it
+    from chorus.panel.app import Panel, PanelSettings  # noqa: PLC0415  only for the full panel
+    from chorus.panel.style.labels import wants_ascii  # noqa: PLC0415  only for the full panel
+    from chorus.panel.style.theme import count_colours, is_dark  # noqa: PLC0415  only for the full panel
 
     settings = PanelSettings(
         home,
@@ -89,8 +89,8 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
 
 
 def _run_plain(home: Home, work_tree: Path, *, here: bool) -> ExitCode:
-    from chorus.panel.plain import PlainLog  # noqa: PLC0415  only a crash needs it
-    from chorus.panel.state.feed import Feed  # noqa: PLC0415  only a crash needs it
+    from chorus.panel.plain import PlainLog  # noqa: PLC0415  only for the plain log
+    from chorus.panel.state.feed import Feed  # noqa: PLC0415  only for the plain log
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # There is nothing to clean up, and Python misses an interrupt that arrives right before it waits.
@@ -112,15 +112,15 @@ def panel_command(options: Sequence[str] = ()) -> list[str]:
 
 def _toggle(args: argparse.Namespace) -> ExitCode:
     from chorus.model.ids import PaneId  # noqa: PLC0415  only --toggle talks to tmux
-    from chorus.tmux.address import select_address  # noqa: PLC0415  only a crash needs it
+    from chorus.tmux.address import select_address  # noqa: PLC0415  only for --toggle
     from chorus.tmux.launch import (  # noqa: PLC0415  only --toggle talks to tmux
         close_side_panes,
         has_room_for_side_pane,
         open_popup,
         open_side_pane,
     )
-    from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415  only a crash needs it
-    from chorus.wire.watcher_process import import_path  # noqa: PLC0415  only a crash needs it
+    from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415  only for --toggle
+    from chorus.wire.watcher_process import import_path  # noqa: PLC0415  only for --toggle
 
     pane = args.pane or os.environ.get("TMUX_PANE")
     if not pane and "TMUX" not in os.environ:

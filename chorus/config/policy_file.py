@@ -1,4 +1,4 @@
-"""Read the policy of the user's config and of the repository's file, and append rules to the user's config.
+"""Read the policy from the user's config and the repository's file, and append rules to the user's config.
 
 Appending leaves every byte before the new rule as it is. A text that cannot be read back is not written.
 """
@@ -35,8 +35,8 @@ def work_tree_of(start: Path) -> Path:
 def find_repository(directory: str) -> str | None:
     """Return the work tree that git would find from an absolute path.
 
-    None if git finds no repository, or finds a bare one first. A directory with any entry called HEAD counts
-    as a bare repository, because git would take the settings there for its own.
+    None if git finds no repository, or finds a bare one first. To be safe, any directory with an entry called
+    HEAD counts as a bare repository: git uses the settings in a bare repository.
     """
     place = directory.rstrip("/")  # a string, because one command may lead to thousands of these calls
     while True:

@@ -1,6 +1,6 @@
 """The journal: timeline, lanes and marks of one work tree, written together.
 
-Gives each record its number, its position on the timeline and, for an action, on its lane. The order of the
+Puts each record on the timeline, and gives an action a number and a commit on its lane. The order of the
 writes makes a crash harmless: objects, the saved lane move, the timeline, the lane. The next writer
 finishes what is left (`crash_recovery`). Never looks at the work tree.
 """
@@ -101,7 +101,10 @@ class Journal:
         self.append_mark({"kind": "head", "head": head, "reason": move.reason, "commit": after})
 
     def has_action(self, action: str) -> bool:
-        """Whether this action has a record, or a mark as a call that changed nothing."""
+        """Whether this action is recorded: by a record of its own, or by the mark of a call.
+
+        Being contained in another action's record is not enough.
+        """
         recorded = self.timeline.find_action(action)
         return action in self._calls or (recorded is not None and recorded.record.action == action)
 

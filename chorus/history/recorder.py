@@ -59,7 +59,7 @@ class Recorder:
         return self.log.entries()
 
     def edits(self, entry: LogEntry) -> tuple[Edit, ...]:
-        """The paths of an entry, with the file before and after."""
+        """The edits of an entry; none for a call that changed nothing."""
         return self.log.edits(entry)
 
     def current_commit(self, recorded: TimelineCommit) -> Oid:
@@ -67,9 +67,9 @@ class Recorder:
         return self.journal.current_commit(recorded)
 
     def recorded_size(self, path: str) -> int:
-        """The size in bytes of a file when last recorded.
+        """The size in bytes that a file had when it was last recorded.
 
-        0 if it never was, or if its size can only be found by a git process.
+        0 if the file was never recorded, or if only a git process could find its size.
         """
         located = self.workspace.work_tree.locate(path)
         entry = None if located is None else self.journal.timeline.entry(located)
@@ -87,7 +87,7 @@ class Recorder:
         *,
         is_waiting: Callable[[], bool] = lambda: True,
     ) -> bool:
-        """Record as outside what changed at these `paths` (None: anywhere): a call is about to start.
+        """Record what changed at these `paths` (None: anywhere) before a call starts, as an outside change.
 
         `is_waiting` tells whether the client still waits for its hook. If the client no longer waits, the
         call itself may have made the changes. In that case, record nothing and return False.
@@ -105,7 +105,7 @@ class Recorder:
     def record_outside(
         self, paths: Iterable[str] | None = None, exclude: Collection[str] = (), reason: str | None = None
     ) -> list[TimelineCommit]:
-        """Record what changed at these `paths` (None: anywhere), except `exclude`, as outside."""
+        """Record what changed at these `paths` (None: anywhere), except `exclude`, as an outside change."""
         with self.journal.writing():
             seen = self._observe(paths, exclude)
             rest = [self.journal.append_outside(seen.edits, reason)] if seen.edits else []
@@ -125,7 +125,7 @@ class Recorder:
         *,
         shared: bool = False,
     ) -> None:
-        """Record as the action's change what changed at these `paths` (None: anywhere) while it ran."""
+        """Record what changed at these `paths` (None: anywhere) while the action ran, as its change."""
         self.record_ended([EndedCall(action, paths, shared=shared)], source)
 
     def record_ended(
@@ -210,9 +210,9 @@ class Recorder:
         return paths
 
     def _without_contained(self, calls: Sequence[EndedCall], source: str | None) -> list[EndedCall]:
-        """Mark calls whose change is already recorded, and return the others.
+        """Mark calls whose change is already in another action's record, and return the other calls.
 
-        Such a call has no mark yet if a watcher died after recording the change.
+        Such a call has no mark yet if a watcher died after it recorded the change.
         """
         rest = []
         for call in calls:
@@ -281,7 +281,7 @@ class Recorder:
     def _skipped(self, result: Attribution, index: int, seen: DiskChanges) -> list[str]:
         """The paths that a call names but that are not recorded, each with the reason.
 
-        For a call that may write anywhere: the paths that the scan left out, unless returned before.
+        For a call that may write anywhere: the paths that the scan left out, each returned only once.
         """
         call, paths = result.calls[index], result.paths[index]
         if not call.names_its_paths:

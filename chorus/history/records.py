@@ -86,12 +86,12 @@ class Record(NamedTuple):
 
     @property
     def files(self) -> int | None:
-        """The number of files it changed; None if only the trees show it."""
+        """The number of files it changed; None if an older format neither lists nor counts them."""
         return len(self.edits) if self.listed else self.unlisted
 
 
 def is_agents(record: Record) -> bool:
-    """Return whether the agent made the change, and not the user (by a revert) or anybody else."""
+    """Return True if the agent made the change; False for the user's reverts and for outside changes."""
     return record.kind is RecordKind.ACTION and record.tool != REVERT_TOOL
 
 

@@ -69,7 +69,7 @@ class LiveRepository:
         }
 
     async def follow(self) -> None:
-        """Follow the watcher until this task is cancelled."""
+        """Follow the watcher, and reconnect when it is lost, until this task is cancelled."""
         while True:
             try:
                 link = _Link(await open_streams(self.home), self._take_event)

@@ -1,7 +1,7 @@
 """One repository in the inbox: what is known about it, and how repositories are named.
 
 A watcher's answers are checked here, because the watcher may be of another version. This module loads no
-library, because short commands import it.
+third-party library, because short commands import it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def version_of(status: dict[str, Any]) -> str | None:
 
 
 def list_prompts(value: object) -> list[PromptJson]:
-    """Return the prompts that have an id and a fingerprint. Others cannot be answered."""
+    """Return the prompts that have all fields needed to show and answer them."""
     prompts = [one for one in _mappings(value) if _texts(one, "id", "fingerprint", "title", "question")]
     return cast("list[PromptJson]", prompts)
 

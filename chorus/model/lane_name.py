@@ -11,7 +11,7 @@ from collections.abc import Container
 from chorus.model.ids import LaneName, SessionId
 
 BRANCHES = "refs/heads/"
-# Namespaces for lanes, in order of preference. The first one is used that no branch of the user blocks.
+# Namespaces for lanes, in order of preference. The first that no branch of the user blocks is used.
 NAMESPACES = ("chorus/", "chorus-lanes/", "chorus-lanes-2/")
 LANE_REFS = tuple(BRANCHES + namespace for namespace in NAMESPACES)
 

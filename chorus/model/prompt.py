@@ -1,7 +1,6 @@
 """A prompt: a question the client waits on.
 
-The panel shows these values, the policy judges them, and the key relay answers them. The fingerprint ties an
-answer to exactly one prompt.
+The panel shows prompts, and the key relay answers them. The fingerprint ties an answer to exactly one prompt.
 """
 
 import hashlib

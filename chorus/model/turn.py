@@ -324,7 +324,7 @@ def _count_tokens(turn: TurnJson) -> int:
 def _since_last(
     totals: LruDict[SessionId, float], session: SessionId | None, total: float | None
 ) -> float | None:
-    """Return how much a session's total has grown since the one in `totals`, and store the new one there.
+    """Return how much a session's total has grown since the last one in `totals`, and store the new one.
 
     A restarted client may count from zero, so a total that is lower than before has grown from zero.
     Return None, and store nothing, if `session` or `total` is None.

@@ -72,7 +72,7 @@ class AnswerClient(Protocol):
 
 
 class Answers:
-    """Handles the keys that answer. `show_prompt`: makes a hidden prompt visible."""
+    """Handles the keys that answer a prompt. `show_prompt`: makes a hidden prompt visible."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """The side panel: what the sessions did, and the prompts they wait on.
 
-The panel shows what the watcher sends, and keys that answer or review send requests to the watcher. Closing
+The panel shows what the watcher sends. The keys for answers and reviews send requests to the watcher. Closing
 the panel never stops the watcher. Several panels may be open at once.
 """
 

@@ -83,7 +83,7 @@ def answer(prompt: str, decision: str, *, option: str | None = None, message: st
 
 
 def answer_text(prompt: str, kind: str, text: str) -> str:
-    """The command that answers a prompt with the user's own text. `kind`: the kind of prompt.
+    """Answer a prompt with the user's own text. `kind`: the kind of prompt.
 
     For a question, the text is the answer. Any other prompt is denied, with the text as the message.
     """

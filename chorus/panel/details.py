@@ -64,7 +64,7 @@ class Details:
         return self._patches.get(self._row.entry.id) if isinstance(self._row, ActionRow) else None
 
     def select(self, row: QueueRow | None) -> None:
-        """Show this row: the cursor moved, or the row changed."""
+        """Show this row, because the cursor moved or the row changed."""
         self._row = row
         if self._timer is not None:
             self._timer.stop()

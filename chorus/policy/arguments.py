@@ -58,7 +58,7 @@ class Arguments:
     must_be_named: bool
 
     def find_unlisted(self, words: tuple[str, ...]) -> str | None:
-        """The first word that is not on the list. None if all words are."""
+        """Return the first word that is not on the list; None if all words are on it."""
         operands = 0
         for word, form in self._forms(words):
             if form is _Form.UNLISTED:
@@ -125,6 +125,6 @@ class Arguments:
 
 
 def _flags_in(words: tuple[str, ...]) -> set[str]:
-    """Long flags as they are, and every letter behind a single dash."""
+    """Return the flags among the words: long flags as they are, and `-ab` as `-a` and `-b`."""
     found = {word for word in words if word.startswith("--")}
     return found.union(*({f"-{letter}" for letter in word[1:]} for word in words if re.match(r"-[^-]", word)))

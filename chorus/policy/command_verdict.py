@@ -51,9 +51,9 @@ def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
 
 
 def _restriction_of(context: PolicyContext, commands: Iterable[Command]) -> Finding | None:
-    """The strictest finding of a rule that denies or asks about one of these commands.
+    """Return the strictest finding of the deny and ask rules that match one of these commands.
 
-    None if no rule does. If it is not certain that a deny rule matches, its finding is to ask the user.
+    None if no rule matches. If it is uncertain whether a deny rule matches, its finding is to ask the user.
     """
     found = (
         Finding(
@@ -142,7 +142,10 @@ class _LiteralJudge:
         return Finding("ask", about, problem)
 
     def _judge_paths(self, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Yield findings for files that a rule denies or asks about, protected files, and outside files."""
+        """Yield findings for restricted files, protected files, and files outside the work tree.
+
+        A file is restricted if a rule denies it or asks about it.
+        """
         listed = find_arguments(command)
         arguments = () if listed is None else command[len(listed[0].split()) :]
         reads_below = True
@@ -177,7 +180,7 @@ class _LiteralJudge:
     def _judge_place(self, program: str, word: str) -> Iterator[Finding]:
         """Ask the user about a file that the program writes or runs, if it is outside the work tree.
 
-        If the program is git, ask also if the file is in a repository inside the work tree.
+        For git, also ask about a file of another repository inside the work tree.
         """
         # pytest: what follows `::` is a test in the file.
         for named in dict.fromkeys((word, word.partition("::")[0])):
@@ -202,9 +205,9 @@ class _LiteralJudge:
         return program_name(program) == "git" and not all(map(self._context.is_inside, paths))
 
     def _judge_directory_change(self, index: int, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Ask the user about `cd`, unless it is a first `cd DIRECTORY &&` that stays in the work tree.
+        """Ask the user about `cd`, unless the script begins with it and it stays in the work tree.
 
-        Then the directory of each later command is known.
+        Also ask if a separator in the script could let a later command run in another directory.
         """
         about, parts = _describe(command), self._directory.split("/")
         if index:
@@ -231,9 +234,9 @@ class _LiteralJudge:
             )
 
     def _judge_repository(self, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Ask the user if git would use another repository than the work tree's, or none.
+        """Ask the user about a git command that would not use the repository of the work tree.
 
-        Ask also if git runs below the root of the work tree, unless every command of the script only reads.
+        Also ask about one that runs below the root of the work tree, unless the whole script only reads.
         Git takes its settings, and the programs that they name, from the repository that it finds.
         """
         here = self._context.resolve(self._directory or ".")
@@ -263,7 +266,7 @@ def _expands_names(program: str, operands: Iterable[str]) -> bool:
 
 
 def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:
-    """The reason why a matching rule does not allow the command, if there is one."""
+    """Explain why a rule that matches the command does not allow it; None if it does."""
     pattern = rule.command
     if pattern is None or pattern.is_exact:
         return None

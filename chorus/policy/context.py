@@ -89,7 +89,7 @@ class PolicyContext:
         return GuardedPaths((pattern for each in patterns for pattern in each), self.root)
 
     def patterns(self, pattern: str) -> tuple[str, ...]:
-        """The pattern as written, and the pattern with its links followed: it may name a link."""
+        """Return the pattern as written, and with its links followed, because it may name a link."""
         if pattern not in self._resolved_patterns:
             self._resolved_patterns[pattern] = resolve_pattern(pattern, self.root, self.resolve)
         return tuple(dict.fromkeys((pattern, self._resolved_patterns[pattern])))
@@ -148,10 +148,10 @@ def find_restriction(
     directory: str = "",
     reads_below: bool = False,
 ) -> Finding | None:
-    """The finding of a rule that denies or asks about a path, resolved or as named. None if no rule does.
+    """Return the finding of the first deny or ask rule that matches the path; None if no rule does.
 
-    `directory`: the directory to which `named` is relative. `reads_below`: if the path is a directory, all
-    files in it may be read too.
+    A rule may match the resolved `path` or the path as it is `named`, which is relative to `directory`.
+    `reads_below`: if the path is a directory, all files in it may be read too.
     """
     reads_below = reads_below and context.is_directory(path)
     places = context.places(posixpath.join(directory, named), path)
@@ -171,7 +171,7 @@ def find_restriction(
 
 
 def _match_path(context: PolicyContext, rule: Rule, path: str, *, reads_below: bool) -> PatternMatch:
-    """CERTAIN if the rule applies to this path, POSSIBLE if it may apply to something below this path."""
+    """Return CERTAIN if the rule applies to this path, POSSIBLE if it may apply to something below it."""
     if rule.path is None:
         return PatternMatch.CERTAIN
     found = PatternMatch.NO

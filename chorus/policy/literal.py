@@ -1,8 +1,8 @@
 """The small grammar in which a command can be allowed: literal words, read alike by bash, dash and zsh.
 
-Only a text in this grammar can be approved. The grammar has plain words, words in simple quotes, `&&`, `||`,
-`;`, `|`, line ends, and three redirections that write no file. Anything else, even if harmless, is refused
-with a reason. Nothing is guessed, so nothing depends on the leniency of another parser.
+Only a text in this grammar can be approved. The grammar has plain words, quoted words that a shell does not
+expand, `&&`, `||`, `;`, `|`, line ends, and three redirections that write no file. Anything else, even if
+harmless, is refused with a reason. Nothing is guessed, and no lenient parser is relied on.
 """
 
 import re

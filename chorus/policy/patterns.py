@@ -1,7 +1,7 @@
 """Patterns of policy rules for commands and resolved paths.
 
 A rule that allows must match with certainty. A rule that denies or asks counts as soon as it could match: the
-spelling may differ, flags may be in another order, and a word may not be known yet.
+spelling may differ, flags may be in another order, and a word may be unknown until the shell runs it.
 """
 
 import re
@@ -98,7 +98,10 @@ class CommandPattern:
         )
 
     def _matches_loosely(self, arguments: list[str]) -> bool:
-        """True if the arguments have similar flags in any order, and similar words in the pattern's order."""
+        """True if the arguments have flags and words similar to the pattern's.
+
+        The flags may be in any order; the words must be in the pattern's order.
+        """
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_similar_flag(one, other) for other in given) for one in wanted):
             return False
@@ -146,7 +149,7 @@ def pattern_reaches_below(pattern: str, path: str, root: str) -> bool:
 
 
 def resolve_pattern(pattern: str, root: str, resolve: Callable[[str], str | None]) -> str:
-    """The absolute pattern, with links followed before its first wildcard. If that fails, links stay."""
+    """Return the absolute pattern, with links followed up to its first wildcard if that is possible."""
     whole = _whole_pattern(pattern, root, strict=False)
     wildcard = _PATH_WILDCARD.search(whole)
     end = len(whole) if wildcard is None else whole.rindex("/", 0, wildcard.start())
@@ -171,7 +174,7 @@ class GuardedPaths:
 
 @lru_cache(maxsize=512)
 def _directories_above(whole: str) -> frozenset[str]:
-    """The directories above the files of an absolute pattern, up to its first wildcard. "" is the root."""
+    """Return the directories above an absolute pattern, up to its first wildcard. "" is the root."""
     fixed = _PATH_WILDCARD.split(whole, maxsplit=1)[0]
     return frozenset(fixed[: slash.start()] for slash in re.finditer("/", fixed))
 

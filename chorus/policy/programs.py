@@ -2,8 +2,8 @@
 
 A rule that ends in `*` allows only the arguments listed here. If a program is not listed, the user is asked,
 unless the rule spells the command out or allows any arguments. Some arguments are left out on purpose: those
-that run another program (`-exec`, `--pre`, `-vettool`) or write a file (`-o`, `--output`), those whose text
-is itself a program, and those with which a program reads its commands from a file that is not named.
+that run another program (`-exec`, `--pre`, `-vettool`), those that write a file (`-o`, `--output`), those
+that are scripts, and those that make a program read commands from a file that the command does not name.
 """
 
 import re
@@ -47,7 +47,7 @@ _PROGRAMS: dict[str, Arguments] = {}
 
 
 def find_arguments(words: tuple[str, ...]) -> tuple[str, Arguments] | None:
-    """The longest listed name that the command begins with, and its harmless arguments. None if unlisted."""
+    """Find the longest listed name at the start of a command, and its arguments. None if there is none."""
     for length in (3, 2, 1):
         name = " ".join(words[:length])
         if name in _PROGRAMS:

@@ -1,4 +1,4 @@
-"""The policy: the rules of the `[policy]` tables of the user's config and of a repository's file, checked.
+"""The policy: validated rules from the user's config and the repository's `.chorus.toml`.
 
 A repository can only make the policy stricter: its rules that allow something are ignored, and listed.
 """
@@ -93,7 +93,7 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Policy:
     rules: tuple[Rule, ...] = ()
-    # The maximum of approvals without asking in any minute.
+    # How many calls may be approved in any minute without asking the user.
     per_minute: int = DEFAULT_APPROVALS_PER_MINUTE
     # Rules of a repository that would allow something.
     ignored: tuple[Rule, ...] = ()

@@ -46,9 +46,9 @@ def parse_shell(text: str) -> ShellScript:
 def _walk(text: str, script: ShellScript) -> None:
     """Collect commands and files from the syntax tree. Lines that end in a backslash are joined first.
 
-    The grammar's own scanner crashes on some characters outside ASCII. So it gets a text in which one letter
-    replaces each of them, and every character is one byte. The words are read from the original text, at the
-    same positions.
+    The grammar's own scanner crashes on some characters outside ASCII. So it gets a copy of the text in which
+    `x` replaces every character outside ASCII, so that each character is one byte. The words are read from
+    the text itself, at the same positions.
     """
     joined = text.replace("\\\n", "")
     nodes = [Parser(_LANGUAGE).parse(_NOT_PLAIN.sub("x", joined).encode("ascii")).root_node]

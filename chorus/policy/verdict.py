@@ -130,17 +130,16 @@ def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str
 
 
 def _may_name_file(text: str) -> bool:
-    """False if no program can open a file by this text: a name in it is longer than any system allows.
+    """Return False if a name in this text is too long for any system, so that no file can have this path.
 
-    True with `..` in the text: a program may shorten the path before it opens the file, and so drop the long
-    name.
+    True if the text has a `..` in it: a program may remove the long name when it shortens the path.
     """
     names = text.split("/")
     return ".." in names or all(len(name) <= _MAX_NAME_LENGTH for name in names)
 
 
 def _possible_names(tool_input: Mapping[str, Any]) -> Iterator[str]:
-    """All strings in a call's input. Of strings without blanks (`a.py:12`, `@a.py`) also the parts."""
+    """Yield all strings in a call's input, and the parts of those without blanks (`a.py:12`, `@a.py`)."""
     for text in _strings(list(tool_input.values())):
         yield text
         if _BLANK.search(text) is None:

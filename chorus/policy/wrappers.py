@@ -85,7 +85,7 @@ def _add_shell(found: ShellScript, arguments: Command, depth: int) -> None:
 
 
 def _skip_flags(arguments: Command, valued: frozenset[str], skipped: int) -> Command:
-    """The words of the inner command, which follow flags, assignments and `skipped` other words."""
+    """Return the inner command: what follows the flags, the assignments and `skipped` other words."""
     rest = list(arguments)
     while rest and rest[0] is not None and (rest[0].startswith("-") or "=" in rest[0]):
         del rest[: 2 if rest[0] in valued else 1]

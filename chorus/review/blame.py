@@ -212,7 +212,10 @@ def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]
 
 
 def _find_action(history: FileHistory, commit: Oid, path: RepoPath, text: bytes) -> str | None:
-    """Of the actions in a commit's trailers, the last one that added a line with this text."""
+    """The action that wrote this line, out of those in the commit's trailers.
+
+    If there are several, it is the last one that added a line with this text.
+    """
     message = history.workspace.store.read_commit(commit).message
     names = tuple(dict.fromkeys((*parse_actions(message), *parse_parts(message))))
     if len(names) < 2:

@@ -1,8 +1,8 @@
 """Drop lanes and restore them.
 
 Dropping deletes the branch, after saving its tip next to the timeline; its commits stay until the next
-garbage collection. Never deletes a branch that is checked out, or that another process
-moves at the same time.
+garbage collection. Never deletes a branch that is checked out, or that another process moves at the same
+time.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def restore(recorder: Recorder, name: str) -> list[str]:
 def _find_tip(recorder: Recorder, lane: Lane) -> Oid | None:
     """The former tip of the branch: the one saved by a drop, or the lane's last action if that is newer.
 
-    The last action is newer if the branch was deleted with git.
+    The last action is newer if the branch was deleted with git, and not by a drop.
     """
     lines, records = recorder.journal.marks.lines, recorder.timeline.records
     stored = next(

@@ -60,7 +60,10 @@ def check_timeline(recorder: Recorder) -> Iterator[Problem]:
 
 
 def check_disk(recorder: Recorder) -> Iterator[Problem]:
-    """Check that the newest tree equals the work tree. Reads all files and trusts no timestamp."""
+    """Check that the work tree has exactly the files of the newest tree, with the same bytes.
+
+    Reads all these files, because no timestamp is trusted. Modes are not compared.
+    """
     workspace, tree = recorder.workspace, recorder.timeline.tree
     known = dict(workspace.trees.walk(tree))
     for path, entry in known.items():

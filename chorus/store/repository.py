@@ -34,7 +34,7 @@ REBASE_HEAD_NAMES = ("rebase-merge/head-name", "rebase-apply/head-name")
 class Identity:
     """The user as committer.
 
-    `stated`: True if the user has configured both name and email. Chorus's own replaces a missing one.
+    `stated`: True if the user has configured both name and email. If one is missing, Chorus's own is used.
     """
 
     name: str

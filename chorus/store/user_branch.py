@@ -146,9 +146,7 @@ class UserBranch:
     def roll_back(self) -> None:
         """Move the branch back to where it was when it was opened, and restore COMMIT_EDITMSG.
 
-        A branch that did not exist then is deleted.
-
-        Raises RefMoved if another process has moved the branch.
+        A branch that did not exist then is deleted. Raises RefMoved if another process has moved the branch.
         """
         refs = self._repository.refs
         if self.tip is not None and (self.tip != self.start or self._is_created):

@@ -1,4 +1,4 @@
-"""The watcher's event loop, of a kind that notices when the last writer of a named pipe is gone."""
+"""The watcher's event loop. It must notice when the last writer of a named pipe is gone."""
 
 from chorus.system.this_system import IS_LINUX
 

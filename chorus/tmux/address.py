@@ -23,7 +23,7 @@ class UnsafeDirectory(ChorusError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The socket of a tmux server. Paths to the same socket are equal, whether or not they contain links.
+    """The socket of a tmux server. Addresses are equal if their paths lead to the same socket.
 
     tmux gives the path of its socket without symbolic links, but a user may name it with links.
     """

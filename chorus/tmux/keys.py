@@ -66,7 +66,7 @@ def press(
     elif len(key) == 1 and key.isprintable():
         command = ["send-keys", "-t", pane.id, "-l", "--", key]
     else:
-        raise UsageError(f"not one key: {key!r}")
+        raise UsageError(f"not the name of a key or a single character: {key!r}")
     _send(tmux, pane, command, showing, rows)
 
 

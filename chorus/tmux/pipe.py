@@ -38,7 +38,7 @@ class PanePipe:
         return self._descriptor
 
     def read(self) -> bytes:
-        """The new bytes, or b"". `ended` is set when the pane ended, or another pipe replaced this one."""
+        """Return the new bytes, or b"". Set `ended` if the pane ended or another pipe replaced this one."""
         first, self._first = self._first, b""
         try:
             chunk = os.read(self._descriptor, _READ_BYTES)

@@ -1,7 +1,7 @@
 """Servers that did not reply in time: they are not asked again for a while.
 
 A stopped server accepts connections and never replies. Every call would wait for its timeout, and the
-watcher calls often. So after one timeout every call fails at once, until the server is tried again.
+watcher calls often. So after one timeout, every call fails at once for RETRY_SECONDS.
 """
 
 import time

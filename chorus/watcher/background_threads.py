@@ -1,7 +1,7 @@
 """Run blocking work in threads that never delay the watcher's exit.
 
-`asyncio.to_thread` would delay it: its threads are joined at exit, however long their work takes. Work in
-these threads must survive being cut off at any point, as by a kill.
+`asyncio.to_thread` would delay it: its threads are joined at exit, however long their work takes. The threads
+of this module may be cut off at any point. Work that runs in them must survive that, as it survives a kill.
 """
 
 import asyncio
@@ -51,7 +51,10 @@ async def run_in_thread(
 
 
 def from_any_thread(work: Callable[[], Result]) -> Callable[[], Result]:
-    """Make a function of the event loop callable from other threads. It runs on the loop while they wait."""
+    """Wrap a function of the event loop so that any thread can call it.
+
+    A call from another thread runs on the loop, and that thread waits for the result.
+    """
     loop, loop_thread = asyncio.get_running_loop(), threading.get_ident()
 
     def call() -> Result:

@@ -66,7 +66,7 @@ class NoteDelivery:
         return sorted(notes, key=lambda note: note["n"])
 
     def states(self, readers: Readers) -> dict[str, list[NoteStateJson]]:
-        """The notes on each action, by its id."""
+        """Return the number and state of each note, by the id of its action."""
         found: dict[str, list[NoteStateJson]] = defaultdict(list)
         for note in self.all(readers):
             found[note["id"]].append({"n": note["n"], "state": note["state"]})
@@ -121,7 +121,7 @@ class NoteDelivery:
             self._changed()
 
     def take_for_message(self, session: SessionId) -> str | None:
-        """Mark a session's drafts as sent. Return their text, for a message to carry; None without drafts."""
+        """Return a session's drafts as text for a message, and mark them as sent. None if there are none."""
         mine = self._drafts_of(session)
         if not mine:
             return None

@@ -39,7 +39,7 @@ class NoticeQueue:
             self._queued = [_parse(value) for value in json.loads(self._path.read_bytes())]
 
     def announce(self) -> None:
-        """Make hooks wait for a reply while there are notices. Call it once the spool is open."""
+        """Make hooks wait for a reply while there are notices. Call it after the spool is opened."""
         self._spool.expect_answers(bool(self._queued or self._sent))
 
     def add(self, notices: Iterable[AnyNotice], sessions: Iterable[Session]) -> list[SessionId]:
@@ -53,7 +53,7 @@ class NoticeQueue:
         return [s.id for s in sessions if s.id in waiting and s.state != "gone" and s.is_live]
 
     def withdraw(self, notices: Iterable[RevertNotice]) -> None:
-        """Remove the queued notices that the given notices cancel out. The given ones are not queued."""
+        """Remove queued notices that the given notices cancel out, without queueing the given ones."""
         added = list(notices)
         self._queued = [notice for notice in drop_undone([*self._queued, *added]) if notice not in added]
         self._save()

@@ -58,7 +58,10 @@ Serve = Callable[[asyncio.Event], Awaitable[bool]]
 
 
 def run_until_stopped(home: Home, serve: Serve) -> bool:
-    """Run `serve` with an event that a signal sets. Return True if a new watcher must take over."""
+    """Run `serve`, and pass it an event that is set when a signal asks the watcher to stop.
+
+    Return True if a new watcher must take over.
+    """
     _remove_old_files(home)
     open_log(home)
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -96,5 +99,5 @@ async def _supervise(serve: Serve, bound_the_end: Callable[[], None]) -> bool:
 
 def _end_at_once() -> None:
     """Exit at once, without waiting for threads."""
-    log.error("some work did not end within %.0f seconds of the stop; it is cut off", END_SECONDS)
+    log.error("some tasks did not end within %.0f seconds of the stop, and are abandoned", END_SECONDS)
     os._exit(0)

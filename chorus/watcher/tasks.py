@@ -27,7 +27,7 @@ class Tasks:
         self._all: set[asyncio.Task[None]] = set()
 
     def start(self, task: Coroutine[Any, Any, None]) -> None:
-        """Start a task. If it fails, the others continue, unless a new watcher must take over (`fail`)."""
+        """Start a task. If it fails, the others go on, unless a new watcher must take over (see `fail`)."""
         started = asyncio.get_running_loop().create_task(task)
         self._all.add(started)
         started.add_done_callback(self._ended)

@@ -129,7 +129,7 @@ class WatchedTree:
         self._held_source = ""
         self._held_until = 0.0
         self._hold_seconds = hold_seconds
-        self._all_told_at = 0.0  # by then all transcripts show the calls that ended before the last command
+        self._all_told_at = 0.0  # when all transcripts show the calls that ended before the last command
         self._news = LogChanges(self.recorder.journal)
         self._late = False
         self.more_to_come = False  # more events wait to be read: the calls they end are recorded together
@@ -167,7 +167,7 @@ class WatchedTree:
         If the client did not wait, a call may have written before its start is reported. Then the files that
         it names are not read at its start; the client's report shows later which changes are the call's.
         """
-        # The client did not wait: it may have written more by now, which is not reported yet.
+        # If the client does not wait, it may have written more by now, which is not reported yet.
         self._late = is_waiting is None or not is_waiting()
         closed = {outcome.action.id for outcome in outcomes if isinstance(outcome, ActionClosed)}
         # Calls of which only the end was reported: their files were not read before they wrote.
@@ -250,7 +250,10 @@ class WatchedTree:
             await self._record_outside_before(self.windows.open_paths | self._spare, lambda: is_asked(call))
 
     def may_record_outside(self, *, grace_seconds: float) -> bool:
-        """Return whether `record_outside` or `record_held` might record something now."""
+        """Return False if it is too early: no call is held, and all reported changes are too new to record.
+
+        True if no change is reported.
+        """
         return bool(self._held) or self._changed_paths.is_settled(grace_seconds)
 
     def take_new_entries(self) -> list[LogEntryJson]:
@@ -406,9 +409,9 @@ class WatchedTree:
     def _paths_for(self, action: Action, until: float | None) -> set[RepoPath] | set[str] | None:
         """Return the paths to check for a call's changes; None if they may be anywhere.
 
-        They are the paths that the file watch reported. The client's own list is used instead if it is
-        complete and the call was reported late or the tree was never scanned. `until`: when the call had
-        ended, if that is known. Paths that changed only after that are not returned.
+        They are the paths that the file watch reported. If the client's own list is complete, it is used
+        instead for a call that was reported late, and in a tree that was never scanned. `until`: when the
+        call had ended, if that is known. Paths that changed only after that are not returned.
         """
         report = action.report
         if report is not None and report.complete:
@@ -666,7 +669,7 @@ class WatchedTrees:
 
 
 def _call_of(outcome: Outcome) -> ToolUseId | None:
-    """The call that an outcome opens or starts."""
+    """Return the id of the call that an outcome opens or starts; None for any other outcome."""
     return outcome.call.id if isinstance(outcome, CallOpened | CallStarted) else None
 
 

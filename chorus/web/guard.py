@@ -1,8 +1,8 @@
 """The checks every request must pass before anything else looks at it, and the headers of every response.
 
-The Host header must name a host under which the page is served: this refuses a page of another site whose
-domain name was pointed at this machine. Requests from another origin and requests with a long body are
-refused too.
+The Host header must name a host under which the page is served. So a page of another site cannot make
+requests by pointing its own domain name at this machine (DNS rebinding). Requests from another origin and
+requests with a long body are refused too.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -68,7 +68,7 @@ class Guard:
                 return "the request comes from another site"
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > MAX_BODY_BYTES or "transfer-encoding" in headers:
-            return "the request is too long"
+            return "the request is too long, or does not give its length"
         return None
 
 

@@ -1,7 +1,7 @@
 """The page's server: it serves the page's files and live state, and passes the page's requests on.
 
 Every request except those for the page's files must come from a browser that was let in by a link (`links`).
-The live state is sent as server-sent events. The server passes each request on once, to the watcher of the
+The live state is sent as server-sent events. A request of the page is sent once to the watcher of its
 repository, and the watcher decides what happens.
 """
 
@@ -106,7 +106,7 @@ class PageServer:
         self._announce(f"refused a request from {address}: {reason}")
 
     def _checked(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-        """Wrap a handler: refuse browsers that used no link, and turn errors into responses of the page."""
+        """Wrap a handler: refuse browsers that were not let in by a link, and turn errors into responses."""
 
         async def endpoint(request: Request) -> Response:
             browser = self._links.find(self._cookie_of(request), request.headers.get(KEY_HEADER, ""))

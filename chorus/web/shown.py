@@ -1,4 +1,4 @@
-"""The content of the page, as JSON. Every text is made harmless and visible here, as in a terminal.
+"""The content of the page, as JSON. Every text is sanitized here, as for a terminal.
 
 The page never gets the original of a label or a question: it answers with positions, and the server takes the
 text from the prompt itself.
@@ -29,7 +29,7 @@ SEPARATOR = "╌"
 # A row of a diff as the client draws it: a number, then the sign.
 _NUMBERED_LINE = re.compile(r" *\d+ ([ +-])")
 
-# A kind and a line: `+`, `-`, `@` (a hunk's head), `=` (a file's head, words about a command) or a blank.
+# A kind and a line. Kinds: `+`, `-`, `@` (hunk header), `=` (file header, text around a command) or a blank.
 KindAndLine: TypeAlias = list[str]
 
 

@@ -194,7 +194,7 @@ class Connection:
         self._send({"id": self._last_id, "do": do, **arguments})
 
     def events(self) -> Iterator[Message]:
-        """Yield the events after `subscribe` until the watcher ends."""
+        """Yield the events that follow `subscribe`, until the watcher ends."""
         self._socket.settimeout(None)
         while True:
             while self._events:

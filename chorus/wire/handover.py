@@ -48,7 +48,7 @@ def write_environment(home: Home, environment: Mapping[str, str]) -> Path:
 def take_environment(path: Path) -> dict[str, str]:
     """Return the environment in the file, and remove the file.
 
-    Variables whose names begin as in PANE_VARIABLES come from this process instead of the file.
+    Variables whose names begin with one of PANE_VARIABLES come from this process instead of the file.
     """
     pairs = path.read_bytes().split(b"\0")
     path.unlink()

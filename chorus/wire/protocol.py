@@ -34,7 +34,7 @@ class ProtocolError(ChorusError):
 
 
 class WatcherError(ChorusError):
-    """The watcher refused a request, with its own message, exit code and hint."""
+    """The watcher refused a request. The message, exit code and hint are the watcher's own."""
 
     def __init__(
         self, message: str, *, exit_code: ExitCode, hint: str | None, details: Message | None = None

@@ -124,5 +124,5 @@ def connect_started(home: Home) -> Connection:
 
 
 def import_path() -> str:
-    """Return the directory this package was imported from: the watcher runs the same code."""
+    """Return the directory this package was imported from, so that the watcher runs the same code."""
     return str(Path(__file__).resolve().parent.parent.parent)

@@ -110,7 +110,7 @@ def test_a_conflict_above_a_merge_and_a_commit_elsewhere_are_refused(stacked: Us
     assert isinstance(refused(stacked, agent, "nothing"), NotFound)
     stacked.git("merge", "-q", "--no-ff", "-m", "merge", side)
     error = refused(stacked, agent, "main~2")
-    assert "is above" in str(error)
+    assert "a later commit, is a merge" in str(error)
     assert "is a merge" in str(refused(stacked, agent, "main"))
 
 
@@ -134,9 +134,11 @@ def test_a_commit_that_is_not_on_the_branch_and_merges_are_named(stacked: UserRe
     stacked.git("merge", "-q", "--no-ff", "-m", "merge", side)
     merge, below = (stacked.git("rev-parse", revision)[:10] for revision in ("main", "main~2"))
     assert str(refused(stacked, agent, "main~2")) == (
-        f"the merge {merge} is above {below}; nothing was changed"
+        f"cannot fold into {below}: {merge}, a later commit, is a merge; nothing was changed"
     )
-    assert str(refused(stacked, agent, "main")) == f"{merge} is a merge; nothing was changed"
+    assert str(refused(stacked, agent, "main")) == (
+        f"cannot fold into {merge}: it is a merge; nothing was changed"
+    )
     other = stacked.git("commit-tree", "-p", "v1", "-m", "other", "v1^{tree}").strip()
     assert str(refused(stacked, agent, other)) == f"{other[:10]} is not on main"
 

@@ -1,7 +1,7 @@
 """Find the session and transcript of a running client.
 
 The client writes `sessions/PID.json` into its configuration directory and keeps it current (`/clear` changes
-the session in it). Clients that write no such file are matched by the newest transcript of their directory.
+the session in it). If a client writes no such file, the newest transcript of its directory is taken.
 """
 
 import json
@@ -32,7 +32,7 @@ CLOCK_STEP_SECONDS = 0.02
 
 
 def is_client(process: Process) -> bool:
-    """Return whether this is Claude Code, by the name of the program or of the interpreter's script."""
+    """Return whether this is Claude Code, judging by the name of the program or of its script."""
     names = [Path(word).name for word in process.arguments[:2]]
     if process.name in CLIENT_NAMES or (names and names[0] in CLIENT_NAMES):
         return True
@@ -66,7 +66,7 @@ def read_client(process: Process) -> RunningClient | None:
 
 
 def find_client(session: SessionId) -> Process | None:
-    """Find the running client in this session by the files of the caller's configuration directory."""
+    """Find the running client of this session. Search only the caller's configuration directory."""
     directory = _config_directory(os.environ) / "sessions"
     for path in directory.glob("*.json"):
         process = read_process(int(path.stem)) if path.stem.isdecimal() else None

@@ -71,7 +71,7 @@ class ClaudePrompts:
 
     def line_reply(self, decision: dict[str, Any]) -> str:
         if decision.get("message", DEFAULT_DENIAL) != DEFAULT_DENIAL:
-            raise CannotAnswer("this client takes no message with its answer")
+            raise CannotAnswer("this client takes only yes or no, without a message")
         return "y" if decision["behavior"] == "allow" else "n"
 
     def is_request_line(self, line: str, text: str) -> bool:

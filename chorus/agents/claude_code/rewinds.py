@@ -1,8 +1,8 @@
-"""Recognise a rewind: the client sets files back to an earlier turn, and reports it nowhere.
+"""Recognise a rewind: the client sets files back to an earlier turn and does not report it.
 
-Two things show a rewind. The client keeps a copy of each file as it was before the first edit of a turn,
-named by the file's path. And the client's session file says that it is waiting for an open dialog, until just
-after the files are written. Some clients write no status into that file: their rewinds cannot be recognised.
+Two things show a rewind. The client has kept a copy of the file, named after the file's path, from before the
+first edit of some turn. And until just after the files are written, the client's session file says that the
+client waits for an open dialog. Some clients write no status into that file, so their rewinds are missed.
 """
 
 import hashlib

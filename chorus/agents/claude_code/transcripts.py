@@ -105,7 +105,7 @@ class TranscriptTail:
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    """Open a file. If the file is a pipe, do not wait for a writer."""
+    """Open a file without blocking, even if it is a pipe that has no writer."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 

@@ -106,7 +106,7 @@ def _render_means(entry: AuditEntryJson) -> str:
 
 
 def _chosen_label(entry: AuditEntryJson) -> str | None:
-    """Return the label of the chosen option; None for an answer to questions, which is not one option."""
+    """Return the label of the chosen option; None if the answer did not choose one option."""
     decision = entry["answer"].partition(":")[0]
     if decision in MEANINGS:
         key = entry["keys"][0] if entry["keys"] else None

@@ -51,7 +51,7 @@ def _read_tree_log(root: Path, log_filter: LogFilter) -> list[LogEntryJson]:
 
 
 def add_paths(entries: list[LogEntryJson]) -> None:
-    """Add the paths to the log entries that come without them because they have too many.
+    """Add the missing paths to log entries: an entry with very many paths comes without them.
 
     The entries may be of several work trees.
     """

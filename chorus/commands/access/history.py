@@ -32,7 +32,7 @@ def read_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:
 
 
 def read_whole_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:
-    """Return the log with the paths of every action, even if there are too many for the watcher to send."""
+    """Return the log with all paths of every action, even where the watcher leaves them out as too many."""
     entries = read_log(**wanted)
     if any(entry["timeline"] and not entry["paths"] for entry in entries):
         from chorus.commands.access import direct  # noqa: PLC0415  as above

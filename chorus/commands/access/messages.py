@@ -71,7 +71,7 @@ def check_message(message: str | None, images: list[str]) -> None:
 
 
 def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) -> ExitCode:
-    """Wait for the turn that reads the sent message, and print its answer. `watcher` must be subscribed."""
+    """Wait for the turn that answers the sent message; print the answer. `watcher` must be subscribed."""
     live = LiveOutput(as_json=args.json) if args.follow else None
     events = cast("Iterator[EventJson]", watcher.events())
     try:

@@ -44,7 +44,10 @@ def find_prompt(pending: Sequence[PromptJson], name: str) -> PromptJson:
 
 
 def find_chosen_label(prompt: PromptJson, decision: str, key: str | None) -> str | None:
-    """Return the label of the option with this key, else of the one whose meaning is `decision`."""
+    """Return the label of the option with this key, else of the only one whose meaning is `decision`.
+
+    None if there is no such option.
+    """
     options = prompt.get("options", [])
     chosen = [option for option in options if option["key"] == key]
     chosen = chosen or [option for option in options if option["meaning"] == decision]

@@ -1,4 +1,4 @@
-"""Wait for the turn that reads a message, and show its text and calls as they come.
+"""Wait for the turn that answers a message, and show its text and calls as they come.
 
 Text goes to stdout while the agent writes it. A call is printed in a line of its own when it has ended. While
 the agent works and nothing is printed, a terminal shows what the agent is doing.
@@ -48,7 +48,7 @@ class LiveOutput:
             print_progress(f"… {next(reversed(self._running.values()), 'working')}")
 
     def finish(self) -> None:
-        """Clear the progress, and end a line that text has begun."""
+        """Clear the progress line, and end a line of text that is not ended yet."""
         print_progress("")
         if self._in_line:
             print_out("")
@@ -63,7 +63,7 @@ class LiveOutput:
 
 
 class TurnFollower:
-    """Finds the turn that reads a message, and follows it in the watcher's events.
+    """Finds the turn that answers a message, and follows it in the watcher's events.
 
     `run`: the name of the headless session; `message`: the id of the message. `session`: the session's id
     when the message was sent. A pending prompt of that session delays the message.
@@ -114,7 +114,7 @@ class TurnFollower:
     def _take_turn(self, turn: TurnJson) -> TurnJson | None:
         """Return the turn if it is over and has answered the message; None if there is more to wait for.
 
-        If this turn reads the message, follow the session of this turn from now on.
+        If the agent read the message in this turn, follow this turn's session from now on.
         """
         # The turn's result, which has the reason, comes after the hooks have reported the turn's end.
         if self._message in turn["messages"]:
@@ -153,7 +153,7 @@ class TurnFollower:
     def _show_early(self, turn: str) -> None:
         """Show this turn's text and calls that came before the session was known.
 
-        Then forget what came early, for other turns too. Do nothing while the session is still unknown.
+        Then drop all early events, also those of other turns. Do nothing while the session is still unknown.
         """
         if self._live is not None and self._session is not None:
             for event in self._early:

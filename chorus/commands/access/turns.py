@@ -1,4 +1,7 @@
-"""Read the recorded turns and render them. Without a watcher they are read from the file it saved them in."""
+"""Read the recorded turns and render them.
+
+If no watcher is running, they are read from the file in which the last one saved them.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,7 @@ def render_turn(turn: TurnJson, *, colour: bool) -> Iterator[str]:
 
 
 def describe_turn(turn: TurnJson) -> str:
-    """Return the turn's model, permission mode, duration, tokens and cost."""
+    """Return the turn's model, permission mode, usage and number of steps, where known."""
     known = [turn["model"], turn.get("mode"), *describe_use(turn)]
     steps = turn["steps"]
     known += [f"{steps} steps" if steps != 1 else "1 step"] if steps is not None else []

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def parse_count(text: str) -> int:
-    """Parse a number of things: at least one."""
+    """Parse a count of at least 1."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         from argparse import ArgumentTypeError  # noqa: PLC0415  only for an error
 

@@ -1,9 +1,9 @@
-"""Decide which action made which part of what changed on disk.
+"""Decide which action made which part of the changes on disk.
 
 Takes the calls that have ended, oldest first, and the edits found where they may have written. Returns the
-steps to record, in order: edits that no action reports, as outside changes, then each action's own edits.
-Edits after the last action have no owner yet and are left for the next observation. Never records, never
-invents bytes.
+steps to record, in order: the edits of each action and, before them, edits that no action reports, as outside
+changes. Edits made after the last action have no owner yet; they are left for the next observation. Never
+records, never invents bytes.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -38,8 +38,8 @@ class EndedCall(NamedTuple):
     """A call that has ended, with what is known about where it wrote.
 
     `where`: for a call that may write anywhere, the paths that changed in its window; None: possibly any.
-    `shared`: other windows were open as well. Then only the paths in the client's report are the call's, if
-    the report is complete.
+    `shared`: other call windows were open at the same time. If the client's report is complete, only the
+    paths in it are then the call's.
     `is_late`: the client did not wait until the call was recorded, and may have written more by now.
     `in_window`: another call, which may write anywhere, was running when this one ended.
     `is_announced`: its start was reported before it could write, and after the ends of all earlier calls.
@@ -74,7 +74,8 @@ class Attribution:
     """Calls in the order in which they wrote, the paths each may have written, and the steps to record.
 
     `written_since`: paths that one of the calls may have written, and that were written again after it ended.
-    `contained`: for each action whose change cannot be separated, the action that gets it. Both are indexes.
+    `contained`: for an action whose change cannot be separated, the action whose record gets the change. Both
+    are indexes of `calls`.
     """
 
     calls: Sequence[EndedCall]
@@ -85,16 +86,16 @@ class Attribution:
 
     @property
     def outside_paths(self) -> set[RepoPath]:
-        """The paths that were partly changed from outside."""
+        """The paths in steps that record outside changes."""
         return {edit.path for step in self.steps if step.action is None for edit in step.edits}
 
     @property
     def window_paths(self) -> set[RepoPath]:
-        """The paths that were partly changed by a call that may write anywhere."""
+        """The paths in steps of calls that may write anywhere."""
         return {edit.path for step in self._window_steps() for edit in step.edits}
 
     def unfinished_paths(self, changed: Iterable[Edit]) -> set[RepoPath]:
-        """Of the changed paths, those whose last change is in no step: who made it is not known yet."""
+        """The changed paths whose last change is in no step, because it is not known yet who made it."""
         reached = {edit.path: edit.after for step in self.steps for edit in step.edits}
         return {edit.path for edit in changed if reached.get(edit.path, edit.before) != edit.after}
 
@@ -105,10 +106,10 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class SharedPath:
-    """One path with its state before and after, and the actions that may have changed it, by index.
+    """One path with its state before and after, and the indexes of the actions that may have changed it.
 
     `reports`: the client's report of each of `actions`. `is_open`: an unfinished call names the path too.
-    `ended_before`: the indexes of reports whose call had ended before the file was last written.
+    `ended_before`: the indexes of the reports about calls that ended before the file was last written.
     """
 
     path: RepoPath
@@ -186,9 +187,10 @@ class Attributor:
     ) -> tuple[str | None, str | None]:
         """Explain why an action has no change of its own.
 
-        Return (holder, None) if the record of another action, the holder, has the change. If `within` is
-        given, it is the holder. Otherwise return (None, reason), or (None, None) if the client reports no
-        change, or if the call may write anywhere and its report proves no change.
+        Return (holder, None) if the change is in the record of another action, the holder; a given `within`
+        is the holder. Return (None, reason) if no action's record has the change. Otherwise return
+        (None, None): the client reports no change, or the call may write anywhere, so that the changes in
+        its report may be those of other calls.
         """
         changed = self._reported_as_changed(action, paths)
         lost = [path for path in changed if self._is_missing(action, path, self._timeline.entry(path))]
@@ -235,7 +237,7 @@ class Attributor:
     def _without_denying(
         self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]
     ) -> tuple[int, ...]:
-        """Of the calls with the indexes `own`, those that may have changed this path.
+        """The indexes, out of `own`, of the calls that may have changed this path.
 
         Leave out a call whose complete report does not list the path. If none would be left, return all.
         """
@@ -308,7 +310,7 @@ class Attributor:
         )
 
     def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
-        """Split a file among the actions that report changes to it, though it is the same as on the timeline.
+        """Split a file whose content is already on the timeline among the actions that report changes to it.
 
         The changes were undone, or were recorded before they were reported. Return an empty tuple if another
         action's record holds one of the changes, or if they cannot be separated.
@@ -341,7 +343,7 @@ class Attributor:
         return TreeEntry(known.mode if known else FILE_MODE, self._workspace.store.write_blob(part.after))
 
     def _reported_as_changed(self, action: Action, paths: Sequence[RepoPath]) -> list[RepoPath]:
-        """The paths, of those given, for which the client reports a change; none if the action failed."""
+        """The given paths for which the client reports a change; none unless the action succeeded."""
         if action.status != "succeeded":
             return []
         locate = self._workspace.locate
@@ -371,7 +373,7 @@ class Attributor:
 
 
 def undoes(step: RecordStep, earlier: Sequence[RecordStep]) -> bool:
-    """Whether a step returns each of its files to the state before one of the earlier steps."""
+    """Whether a step returns each of its files to the state that it had before an earlier step."""
     known = {(edit.path, edit.before) for past in earlier for edit in past.edits}
     return all((edit.path, edit.after) in known for edit in step.edits)
 
@@ -398,7 +400,7 @@ def _may_run(calls: Sequence[EndedCall]) -> bool:
 def _order_of_parts(count: int, chains: Sequence[EditChain]) -> list[int]:
     """The indexes of the calls, in the order in which their edits follow each other in the chains.
 
-    Calls that no chain orders keep their order. If two chains contradict each other, all calls do.
+    Calls that no chain orders keep their order. If two chains contradict each other, all calls keep it.
     """
     earlier: dict[int, set[int]] = {index: set() for index in range(count)}
     for chain in chains:

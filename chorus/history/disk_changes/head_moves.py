@@ -50,7 +50,7 @@ class HeadMove:
 
 class HeadTracker:
     def __init__(self, workspace: Workspace, last: str | None, branch: str | None) -> None:
-        """`last`: HEAD when something was last recorded; `branch`: the branch of the lane last written to."""
+        """`last`: HEAD when something was last recorded. `branch`: the timeline's `last_branch`."""
         self._workspace = workspace
         self.head = parse_head(last) if last else workspace.repository.head()
         self._stash = workspace.refs.read(STASH)
@@ -105,9 +105,9 @@ class HeadTracker:
         return HeadMove(self.head, reason, writing, switched)
 
     def _guess_step(self, before: Head) -> ReflogStep:
-        """The step to assume without a reflog: a commit if the new HEAD is a child of the old one.
+        """The step to assume without a reflog.
 
-        Otherwise, a step that may have written files.
+        It is a commit if the new HEAD is a child of the old one. Otherwise it may have written files.
         """
         after = self.head
         if after.ref == before.ref and after.oid and before.oid in self._parents(after.oid):
@@ -118,8 +118,8 @@ class HeadTracker:
     def _detached_branch(self, branch: str | None) -> str:
         """The name to use as the branch while HEAD is detached.
 
-        That is `branch` if it already stands for a detached HEAD, or during a rebase or the like; otherwise a
-        new name for HEAD.
+        It is `branch` if that already is a name for a detached HEAD, or while a rebase or the like is in
+        progress. Otherwise it is a new name, made from HEAD's commit.
         """
         if branch and (branch.startswith(DETACHED) or self._workspace.repository.operation()):
             return branch
@@ -147,7 +147,7 @@ def detached_at(head: Head) -> str:
 
 
 def render_head(head: Head) -> str:
-    """`refs/heads/main OID`"""
+    """Render HEAD as `refs/heads/main OID`; if detached, as `detached OID`."""
     return f"{head.ref or DETACHED} {head.oid or UNBORN}"
 
 

@@ -1,9 +1,9 @@
 """Turn an action's change into a change of the lane's own tree.
 
-Takes the lane's tree and the edits as seen in the work tree. Returns the entries to put on the lane, with the
-action's change alone, line by line. If the action changes lines by other authors that the lane does not have,
-exactly those lines are returned as context, which is committed first. Works on files in the form git stores,
-after its filters. Never moves a ref.
+Takes the lane's tree and the edits as seen in the work tree. Returns new entries for the lane, which contain
+the action's change and no other, line by line. If the action changes lines by other authors that the lane
+does not have, exactly those lines are returned as context, which is committed first. Works on files in the
+form git stores, after its filters. Never moves a ref.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,8 @@ from chorus.store.objects.trees import TreeEntry
 class LaneChange:
     """The entries to put on the lane; None: the file is removed. `context` is committed first, by itself.
 
-    `lines`: the lines of each context, counted from 1 in the file before the action; none: the whole file.
+    `lines`: which lines each context has, counted from 1 in the file before the action. If a path has none,
+    its context is the whole file.
     """
 
     context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)

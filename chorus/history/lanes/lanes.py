@@ -170,7 +170,10 @@ class Lanes:
     def _describe_context(
         self, origins: Mapping[RepoPath, str], lines: Mapping[RepoPath, Sequence[int]]
     ) -> tuple[str, ...]:
-        """`BY LINES PATH` for each file. BY: the number of the action that wrote LINES, or `-` (the user)."""
+        """Return `BY LINES PATH` for each file.
+
+        BY: the number of the action that wrote the lines, or `-` for the user. LINES: `-` for a whole file.
+        """
         described = []
         for path, origin in origins.items():
             other = None if origin.startswith(USER_ORIGINS) else self._timeline.find_action(origin)

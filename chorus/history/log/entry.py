@@ -144,7 +144,10 @@ STATUS_OF_CALL: dict[str, ActionStatus] = {"denied": "denied", "failed": "failed
 
 
 def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_action: FindAction) -> LogEntry:
-    """The entry of a call without a record. If another record holds the change, it decides the status."""
+    """The entry of a call without a record of its own.
+
+    If another record holds the call's change, that record decides the status.
+    """
     name, within = call["id"], call.get("within")
     holder = find_action(within) if within else None
     lane_commit = holder.record.lane_commit if holder else None

@@ -34,9 +34,9 @@ def merge_entries(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> 
 
 
 def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[Sequence[R]]:
-    """Call `read` for each work tree and return the answers, without those of trees that lack the action.
+    """Call `read` for each work tree and return the answers. Skip work trees that do not have the action.
 
-    Raises NoSuchAction if all of them lack it.
+    Raises NoSuchAction if none of them has it.
     """
     found: list[Sequence[R]] = []
     missing: NoSuchAction | None = None
@@ -51,10 +51,10 @@ def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[
 
 
 def find_action(name: str, trees: Mapping[str, T], here: str, look: Callable[[T, str], R]) -> R:
-    """Return what `look` finds: for `TREE:NAME` in that work tree, else in `here`, else in the others.
+    """Look up an action with `look`: `TREE:NAME` in that tree, a bare NAME in `here`, then in the others.
 
     `look` raises NoSuchAction if a tree does not have the action. So does this function, if no tree has
-    it, or if several of the others do.
+    it, or if `here` does not and several others do.
     """
     tree, colon, rest = name.partition(":")
     if colon and tree in trees:

@@ -62,9 +62,9 @@ def _edit_json(edit: Edit) -> "EditJson":
 
 
 class LaneCounts(NamedTuple):
-    """For each lane name: the number of its actions, of those still open, and the lines of others on it.
+    """By lane name: the number of its actions, the number of open ones, and what its context commits hold.
 
-    Each text in `contexts` is `BY LINES PATH`, from a context commit. All are collected from log entries.
+    Each text in `contexts` is `BY LINES PATH`, as in a record. All are collected from log entries.
     """
 
     actions: Mapping[str, int]
@@ -91,7 +91,7 @@ def lanes_json(
     read_tip: Callable[[str], Oid | None],
     worktree: str,
 ) -> "list[LaneJson]":
-    """The lanes whose branch exists, with the number of their actions and of those still open."""
+    """The lanes whose branch exists, each with the number of its actions and of its open actions."""
     listed: list[LaneJson] = []
     for lane in lanes:
         ref = lane_ref(lane.name)
@@ -118,7 +118,7 @@ def changes_below(git: Git, commit: Oid, path: RepoPath) -> bool:
 
 
 def add_paths(git: Git, own_dir: str, entries: "Iterable[LogEntryJson]") -> None:
-    """Add the paths to those entries that changed too many files for their records to list."""
+    """Add the paths to entries whose records do not list them, because there are too many."""
     wanted = {entry["timeline"]: entry for entry in entries if entry["timeline"] and not entry["paths"]}
     if not wanted:
         return

@@ -81,9 +81,9 @@ class LogFollower:
         return LogUpdate(records, marks, touched)
 
     def _find_moved_off(self, marks: Sequence[Mark]) -> Set[str]:
-        """Check which landed actions are on a branch, if a branch has moved or an action landed.
+        """Check again which landed actions are on a branch, if a branch has moved or an action landed.
 
-        Return the actions for which the answer is not the same as before, in either direction.
+        Return the actions that have left all branches since the last check, or are back on one.
         """
         if not self._marks.landings:
             return frozenset()
@@ -177,7 +177,7 @@ class MemoryLog:
         return partial(show_json, repository.git, own_dir, entry, edits, workspace.label, user_diff=user_diff)
 
     def edits(self, entry: LogEntry) -> tuple[Edit, ...]:
-        """The paths of an entry, with the file before and after."""
+        """The edits of an entry; none for a call that changed nothing."""
         timeline = self._journal.timeline
         recorded = timeline.find_commit(entry.timeline) if entry.timeline else None
         return timeline.edits(recorded) if recorded else ()

@@ -33,7 +33,7 @@ SWITCHES = ("checkout:", "rebase", "pull --rebase")
 
 @dataclass(frozen=True, slots=True)
 class FollowedFile:
-    """The lines of a file after `count` records of it."""
+    """The lines of a file after the first `count` records that changed it."""
 
     lines: LineHistory
     count: int
@@ -60,7 +60,7 @@ class UndoneActions:
                     self._marked.pop(name, None)
 
     def forget(self) -> None:
-        """Follow every file from the start again, because a planned record was not written."""
+        """Forget the lines of all files, because they may include a record that was not written."""
         self._files.clear()
 
     def compare(
@@ -73,9 +73,9 @@ class UndoneActions:
     ) -> list[tuple[str, str, int, int]]:
         """Return what these edits undo or restore, as (action, path, lines gone, lines changed).
 
-        The edits are outside edits or, if `revert` names actions, the edits of a revert of these actions. A
-        revert undoes no other action, but may restore lines that were gone. Landed actions are left out,
-        unless git made the edits (`by_git`).
+        `revert`: the edits revert these actions; None: the edits are an outside change. A revert undoes no
+        other action, but may restore lines that were gone. Landed actions are left out, unless git made the
+        edits (`by_git`).
         """
         if is_switch(reason):
             return []

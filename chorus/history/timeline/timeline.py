@@ -142,7 +142,7 @@ class Timeline:
             yield self.records[position], paths[position]
 
     def count_touching(self, path: RepoPath, before: TimelineCommit | None = None) -> int:
-        """The number of records that changed `path`, before the given one if there is one."""
+        """The number of records that changed `path`. With `before`, only records older than it count."""
         touched = self._touched.get(path, NOWHERE)
         return len(touched) if before is None else bisect_left(touched, self.position(before))
 
@@ -152,7 +152,7 @@ class Timeline:
 
     @property
     def last_branch(self) -> str | None:
-        """The user's branch of the lane that was written to last."""
+        """The user's branch that the newest lane commit was made for; None if there is no lane yet."""
         placed = (recorded.record.lane_commit for recorded in reversed(self.records))
         return next((lane_commit.branch for lane_commit in placed if lane_commit), None)
 

@@ -50,7 +50,10 @@ class TimelineUnreadable(GitFailed):
 
 
 def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:
-    """Every commit, oldest first, parsed while git still reads older ones."""
+    """Return every commit, oldest first.
+
+    git prints the newest first, and each is parsed while git reads older ones.
+    """
     with garbage_collection_paused():
         try:
             return [parse_log_item(item.decode()) for item in read_log_items(git, tip)][::-1]
@@ -130,7 +133,7 @@ class LogScanner:
             position += 1
 
     def on_lanes(self) -> Iterator[TimelineCommit]:
-        """Every action that is on any lane, newest first. Its text and files may be left out."""
+        """Every action that is on any lane, newest first. The records may lack their text and files."""
         position = 0
         while position < len(self._items) or self._read_next():
             if _LANE in self._items[position]:
@@ -157,7 +160,7 @@ class LogScanner:
         return self._parsed[position]
 
     def _apply_reverts_above(self, position: int) -> None:
-        """Add to `reverted` the actions that records newer than the one at `position` revert.
+        """Add to `reverted` the actions that are reverted by records newer than the one at `position`.
 
         A revert that was itself reverted does not count.
         """

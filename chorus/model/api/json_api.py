@@ -507,11 +507,7 @@ class DropJson(TypedDict):
 
 
 class GcJson(TypedDict):
-    """What `chorus gc` did.
-
-    Only `--all` sets these: `brought_home`, the number of objects copied to the user's store; `kept`, lanes
-    that became plain branches; `lost`, lanes whose commits were gone.
-    """
+    """What `chorus gc` did. Only `--all` sets `brought_home`, `kept` and `lost`."""
 
     forgotten: NotRequired[int]  # records older than chorus.keepDays
     packed: NotRequired[int]  # objects

@@ -28,7 +28,7 @@ GROUPINGS = {"turn": "by turn", "action": "by action", "all": "all in one"}
 
 
 class ChoiceBar(LinePane):
-    """A few choices on one line: left, right or a click chooses."""
+    """A few choices on one line. The left and right keys or a click choose one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,space,l", "step(1)", "next", show=False),

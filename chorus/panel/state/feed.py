@@ -1,8 +1,9 @@
 """The feed: one stream of messages from the watcher, which continues when the watcher is restarted.
 
 For each connection the stream has `link` messages (connecting, live or lost), a `snapshot` (sessions, lanes,
-prompts) and `log` messages (pages of entries, newest page first). Then the watcher's own events follow. One
-thread reads the stream for as long as the panel runs. A Textual worker that is restarted could lose messages.
+prompts) and `log` messages (pages of entries, newest page first). Then the watcher's own events follow. The
+stream is read by one thread for as long as the panel runs: a Textual worker could lose messages when it is
+restarted.
 """
 
 import threading

@@ -38,7 +38,7 @@ def plan_arrangement(
     """Return the arrangement for a panel of this size.
 
     `prompt_rows`: how many rows the pending prompt needs, 0 if there is none; `queue_rows`: how many the
-    whole queue needs; `zoomed`: the diff takes all the room, a pending prompt keeps one line.
+    whole queue needs; `zoomed`: the diff takes all the room, and a pending prompt keeps one line.
     """
     short = height < MIN_TALL_HEIGHT
     session_rows = 1 if short else max(min(sessions, MAX_SESSION_ROWS), 1)

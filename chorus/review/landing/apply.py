@@ -138,9 +138,10 @@ def _make_commits(
     tree: Oid | None,
     target: tuple[UserBranch, PendingLanding] | None = None,
 ) -> LandingResult:
-    """Make the commits, each on top of the one before as it was made: a git hook may have changed its tree.
+    """Make the commits, each on top of the one before.
 
-    Without `target`, make no commit and only compute the result.
+    Each starts from the tree that the one before really has, because a git hook may have changed it. Without
+    `target`, make no commit and only compute the result.
     """
     result = LandingResult(left=fit.left)
     positions_of = positions_from(workspace, plan.versions)

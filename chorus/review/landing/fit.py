@@ -68,9 +68,10 @@ class _ActionChanges:
 def fit_landing(
     workspace: Workspace, plan: LandingPlan, start: Oid | None, *, check_index: bool, tip: Oid | None = None
 ) -> Fit:
-    """Fit the plan on the tree of the commit `start`. `tip`: the branch's last commit, if it is not `start`.
+    """Find which actions of the plan fit the tree of the commit `start`, and the commits to make of them.
 
-    With `check_index`, what lands must also fit the user's staged changes.
+    `tip`: the branch's last commit, if it is not `start`. With `check_index`, what lands must also fit the
+    user's staged changes.
     """
     fitter = _Fitter(workspace, plan, start, tip or start)
     staged: dict[int, list[Obstacle]] = {}
@@ -142,9 +143,9 @@ class _Fitter:
         ]
 
     def _find_staged_lines(self, conflict: StagedConflict, touching: Sequence[PathChange]) -> dict[int, int]:
-        """By action number: the first line of the staged file that the action conflicts with.
+        """Return, by action number, the first line of the staged file with which the action conflicts.
 
-        Lines are counted from 1. Empty if the conflict is not in lines.
+        Lines are counted from 1. The result is empty if the conflict is not in lines.
         """
         sides = (conflict.before, conflict.staged, conflict.after)
         if any(entry is None or entry.mode not in PLAIN_MODES for entry in sides):

@@ -117,8 +117,10 @@ def find_commits_above(workspace: Workspace, plan: LandingPlan, branch: UserBran
     while tip is not None:
         commit = workspace.store.read_commit(tip)
         if commit.parents[1:]:
-            what = f"{short} is a merge" if tip == plan.fixup else f"the merge {tip[:10]} is above {short}"
-            raise FixupRefused(f"{what}; nothing was changed")
+            if tip == plan.fixup:
+                raise FixupRefused(f"cannot fold into {short}: it is a merge; nothing was changed")
+            merge = f"{tip[:10]}, a later commit, is a merge"
+            raise FixupRefused(f"cannot fold into {short}: {merge}; nothing was changed")
         if tip == plan.fixup:
             return above[::-1]
         above.append(tip)

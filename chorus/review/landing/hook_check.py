@@ -22,9 +22,10 @@ class HookStagedFiles(ChorusError):
 def refuse_staged_by_hook(
     workspace: Workspace, disk: Oid | None, planned: Oid | None, made: Oid | None
 ) -> None:
-    """Compare the tree of the commit made with the planned tree; raise if a hook staged other lines.
+    """Raise HookStagedFiles if a hook added lines of the work tree to a commit.
 
-    `disk`: the recorded tree of the work tree.
+    `planned` and `made`: the commit's tree as planned, and as it was made. `disk`: the recorded tree of the
+    work tree.
     """
     staged = []
     for change in workspace.trees.diff(planned, made):

@@ -79,10 +79,10 @@ def commit_changes(workspace: Workspace, number: int, commit: Oid) -> list[PathC
 def restore_sparse_paths(
     workspace: Workspace, base: Oid | None, changes: Sequence[PathChange]
 ) -> list[PathChange]:
-    """At paths that a sparse checkout leaves out, replace "no file" by the file of the lane's base.
+    """Replace "no file" by the file of the lane's base, at paths that a sparse checkout leaves out.
 
-    Such a file is in the base but not on disk. To create it on disk is really to change the base's version,
-    and to delete it from disk is to restore that version.
+    At such a path the base has a file, but the disk has none. So an action that created the file on disk in
+    fact changed the base's version, and one that deleted it restored that version.
     """
     ends = [change.path for change in changes if change.before is None or change.after is None]
     left_out = find_excluded_by_sparse(workspace.repository, ends)

@@ -1,8 +1,8 @@
 """Explain why a change does not fit a branch: which line of which file builds on what.
 
-A change conflicts where the branch does not have the lines that the change starts from. The lane shows
-where each of these lines is from. It is an uncommitted line of the user or of another session, or an action
-that does not land wrote it, or it was there when the lane began and the branch has changed it since.
+A change conflicts where the branch does not have the lines that the change starts from. The lane shows where
+each such line comes from: it is an uncommitted line of the user or of another session, it was written by an
+action that does not land, or it was there when the lane began and the branch has changed it since.
 """
 
 from bisect import bisect_left
@@ -123,9 +123,9 @@ class _LaneFile:
         self._writers: list[_LaneVersion | None] = []
 
     def find_writers(self, lines: Iterable[int], count: int) -> dict[int, _LaneVersion | None]:
-        """The version that wrote each line of the file after `count` versions.
+        """The version that wrote each of these lines; None if the lane began with the line.
 
-        None: the lane began with the line.
+        `lines`: positions in the file as it is after its first `count` versions.
         """
         if count < self._followed or not self._followed:
             self._followed = 0
@@ -137,7 +137,7 @@ class _LaneFile:
         return {line: self._writers[line] for line in lines if line < len(self._writers)}
 
     def follow_to_tip(self, line: int, count: int) -> int:
-        """Follow a line of the file after `count` versions to the newest version."""
+        """Return where a line is in the newest version. `line`: its position after `count` versions."""
         for index in range(count, len(self.versions)):
             line, _ = follow_line(line, self._change(index))
         return line

@@ -26,9 +26,9 @@ from chorus.system.files.file_lock import try_lock
 class LandingProgress:
     """How far a landing has come.
 
-    `groups`: the actions of each commit. `made`: the commits so far; None if the branch already had the
-    changes of a group. `recognised`: the values of each commit's trailers, by which it is recognised.
-    `restacked`: the branch's tip after a fixup; `made` then has only the amended commit.
+    `groups`: the actions of each commit. `made`: the commit of each group so far; None for a group whose
+    changes the branch already had. `recognised`: the values of the trailers by which each commit is
+    recognised. `restacked`: the branch's tip after a fixup; `made` then has only the amended commit.
     """
 
     ref: str
@@ -45,7 +45,7 @@ class LandingProgress:
 
 
 class PendingLanding:
-    """The progress of the landing of one work tree, in a file, under a lock between processes."""
+    """The file with the progress of one work tree's landing, and a lock: one process lands at a time."""
 
     def __init__(self, own_dir: Path) -> None:
         self._file = PendingFile(own_dir / "landing.json")
@@ -65,7 +65,7 @@ class PendingLanding:
             self.begin(replace(self._progress, made=(*self._progress.made, commit)))
 
     def read(self) -> LandingProgress | None:
-        """The progress; None if there is none. A truncated file counts as none: no commit was made yet."""
+        """The progress; None if there is none, or if the file is damaged."""
         try:
             values = self._file.read()
             if values is None:

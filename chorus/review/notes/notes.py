@@ -106,9 +106,9 @@ def _follow(
 ) -> tuple[RepoPath, bytes | None, range]:
     """Follow lines through each later version of the file, across renames.
 
-    Return the file's current name and content, and where the lines are. A file that was missing for a while,
-    for example on another branch, is compared with its last version. If an earlier content comes back, as
-    with a redo, the lines are again where they were in it.
+    Return the file's current name and content, and where the lines are. Versions in which the file is
+    missing, for example on another branch, are skipped. If an earlier content comes back, as with a redo, the
+    lines are again where they were in it.
     """
     path, versions = _versions(recorder, recorded, path)
     there = [version for version in versions if version is not None]

@@ -62,7 +62,7 @@ def revert_change(
     now: Content | None,
     positions: Positions = unknown_positions,
 ) -> Content | ContentConflict | None:
-    """Return `now` without the change from `before` to `after`."""
+    """Return `now` without the change from `before` to `after`, or why that is not possible."""
     if now == after:
         return before
     if now == before:

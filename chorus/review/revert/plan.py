@@ -222,8 +222,9 @@ def _follow(
 ) -> list[BlockingChange]:
     """Return what blocks reverting each of the `blocking` changes, what blocks reverting that, and so on.
 
-    An action newer than all of `chosen` and all found so far would be reverted first: comparing it with the
-    file on disk shows what blocks it. The search ends at any other action, and at an outside change.
+    Only the newest action to revert can be compared with the file on disk: it would be reverted first. So the
+    search ends at an action that is older than one of `chosen` or of those found so far. It also ends at an
+    outside change, which cannot be reverted.
     """
     timeline = recorder.timeline
     targets = list(chosen)

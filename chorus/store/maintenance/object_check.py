@@ -20,8 +20,8 @@ DAMAGE = (OSError, ValueError, IndexError, AssertionError, struct.error, zlib.er
 def find_damaged_objects(store: Path) -> list[str]:
     """Describe each object that cannot be read, or whose content does not match its id."""
     # Imported here because the import takes 40 ms and only one command needs it.
-    from gitdb.db.loose import LooseObjectDB  # type: ignore[import-untyped]  # noqa: PLC0415  only a crash needs it
-    from gitdb.db.pack import PackedDB  # type: ignore[import-untyped]  # noqa: PLC0415  only a crash needs it
+    from gitdb.db.loose import LooseObjectDB  # type: ignore[import-untyped]  # noqa: PLC0415  as above
+    from gitdb.db.pack import PackedDB  # type: ignore[import-untyped]  # noqa: PLC0415  as above
 
     databases: list[Database] = [LooseObjectDB(str(store))]
     if (store / "pack").is_dir():
@@ -38,7 +38,7 @@ class Database(Protocol):
 
 
 def check(database: Database) -> Iterator[str]:
-    from gitdb.exc import ODBError  # type: ignore[import-untyped]  # noqa: PLC0415  only a crash needs it
+    from gitdb.exc import ODBError  # type: ignore[import-untyped]  # noqa: PLC0415  a slow import
 
     for name in list(database.sha_iter()):
         oid = Oid(name.hex())

@@ -110,7 +110,7 @@ class LooseStore:
 
 
 def _raise_unless_missing(error: Exception) -> None:
-    """Raise an error of the disk again. Ignore damaged data, and errors that mean that there is no file."""
+    """Re-raise an I/O error. Ignore damaged data, and errors that mean there is no file."""
     if isinstance(error, OSError) and error.errno not in NOT_THERE:
         raise error
 

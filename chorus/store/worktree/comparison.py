@@ -1,8 +1,8 @@
 """Compare single files of the work tree with a recorded tree of raw bytes.
 
 The new bytes of a file that differs are stored. A file that is unchanged since it was last read costs one
-`stat`, which is compared with the file's stamp: its `stat` when it was last read. If the file had changed
-just before that, a later change could leave the stamp the same, so the file is read again.
+`stat`, which is compared with the file's stamp: its `stat` when it was last read. A file that was read just
+after a change is read again next time, because another change could have left its stamp the same.
 """
 
 import time

@@ -93,7 +93,7 @@ class Filters:
         return {path: known[path][1] for path in wanted}
 
     def converted(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
-        """The paths that have a conversion. Answers are not cached, so any number of paths may be given."""
+        """The conversions of the paths that have one. Not cached, so any number of paths may be given."""
         return self._ask(dict(self._rules.stamp_paths(paths)))
 
     def _ask(self, stamps: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:

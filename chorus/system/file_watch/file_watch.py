@@ -131,10 +131,10 @@ class FileWatch:
         )
 
     def _dispatch(self, event: FileSystemEvent) -> None:
-        """Record an event for the next report.
+        """Record an event for the next report, or pass it to the barriers.
 
-        The event's path decides what is recorded: a changed path, a change in the git directory, or that
-        changes may be missing. Called in one thread, in the order of the events.
+        Depending on its path, it means a changed path, a possible move of HEAD, a barrier that was reached,
+        or that changes may be missing. Called in one thread, in the order of the events.
         """
         paths = [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
         for path in paths:

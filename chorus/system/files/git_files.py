@@ -23,7 +23,7 @@ def find_work_tree(start: AnyPath) -> str | None:
 
 
 def read_git_dir(work_tree: AnyPath) -> str:
-    """The git directory of a work tree: `.git`, or the directory that a `.git` file names (if linked)."""
+    """The git directory of a work tree: `.git`, or the directory that a `.git` file names."""
     git = join(work_tree, ".git")
     if not isfile(git):
         return git

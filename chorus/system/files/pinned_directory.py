@@ -21,7 +21,7 @@ class PinnedDirectory:
         self._descriptor = os.open(path, os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY))
 
     def is_there(self) -> bool:
-        """True if the directory still is at its path: it was not removed or moved, and can be reached."""
+        """True if the directory is still at its path: it was not removed or moved, and can be reached."""
         try:
             return os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))  # noqa: PTH116  as above
         except OSError:

@@ -44,7 +44,7 @@ def make_private(directory: Path) -> None:
 
 
 def open_private(path: str, flags: int) -> int:
-    """An `opener` for `open` that creates files only their owner can read."""
+    """An `opener` for `open` that creates files that only their owner can use."""
     return os.open(path, flags | os.O_CLOEXEC, FILE_MODE)
 
 

@@ -33,7 +33,7 @@ def finish_writing(descriptors: Sequence[int]) -> None:
 def find_journaled_device(directory: Path) -> int | None:
     """The device of this directory, if it has one journal that keeps the order of changes to all files.
 
-    On such a device, to wait for the newest file is to wait for all files. None if this is not certain.
+    On such a device, waiting for the newest file means waiting for all files. None if this is not certain.
     """
     types = file_system_types(directory)
     device = directory.stat().st_dev

@@ -59,7 +59,7 @@ def start_time(pid: int, started: str) -> float | None:
 
 
 def is_stopped(pid: int) -> bool:
-    """True if the process is stopped by a signal, or has ended."""
+    """True if the process is stopped by a signal, or no longer exists."""
     try:
         stat = _read(pid, "stat")
     except (FileNotFoundError, ProcessLookupError):

@@ -39,7 +39,7 @@ def finish_writing(descriptors: Sequence[int]) -> None:
 
 
 def find_journaled_device(directory: Path) -> int | None:
-    """Return None: on macOS it is never certain that to wait for the newest file is to wait for all files."""
+    """Return None: on macOS, waiting for the newest file may not mean waiting for all files."""
     del directory
     return None
 
@@ -52,7 +52,7 @@ def is_in_memory(directory: Path) -> bool:
 
 def file_system_types(directory: Path) -> set[str]:
     """A set with the type of the directory's file system, as the system names it; empty if unknown."""
-    import psutil  # noqa: PLC0415  takes 27 ms, and only `doctor` asks
+    import psutil  # noqa: PLC0415  takes 27 ms, and short commands do not need it
 
     path = directory.resolve()
     mounts = [each for each in psutil.disk_partitions(all=True) if path.is_relative_to(each.mountpoint)]

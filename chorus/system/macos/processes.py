@@ -54,7 +54,7 @@ def start_time(pid: int, started: str) -> float | None:
 
 
 def is_stopped(pid: int) -> bool:
-    """True if the process is stopped by a signal, or has ended."""
+    """True if the process is stopped by a signal, or no longer exists."""
     try:
         with _translate_errors():
             return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)

@@ -127,7 +127,7 @@ class CaptureFiles:
         save_json(self.file, [one.as_saved() for one in self.all.values()])
 
     def forget(self) -> None:
-        """Stop following all files, permanently."""
+        """Stop following all files. A later watcher does not follow them either."""
         self.all.clear()
         self.file.unlink(missing_ok=True)
 

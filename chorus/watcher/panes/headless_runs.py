@@ -1,4 +1,4 @@
-"""Headless sessions that Chorus started: their input, and replies to the client's requests except prompts."""
+"""Headless sessions that Chorus started: their input, and replies to client requests that are not prompts."""
 
 import asyncio
 import json
@@ -147,7 +147,7 @@ class HeadlessRuns:
                 path.unlink(missing_ok=True)
 
     def find(self, name: str | None) -> HeadlessRun:
-        """Return the run with that name, session or pane; without a name, the only run."""
+        """Return the run with that name, session or pane, or the only run. Ended runs do not count."""
         alive = [run for run in self.all.values() if run.is_running]
         if name is not None:
             alive = [run for run in alive if run.is_named(name)]
@@ -239,7 +239,7 @@ class HeadlessRuns:
             raise RunEnded(f"the client of {run.name} ended at once {run.describe_end()}")
 
     async def interrupt(self, run: HeadlessRun, limit: float = INTERRUPT_SECONDS) -> str:
-        """Interrupt the turn: send a request, then SIGINT, then SIGTERM. Return which of them worked."""
+        """Interrupt the turn with a request or, if that fails, SIGINT, then SIGTERM. Return what worked."""
         before = run.turns_ended
 
         def is_over() -> bool:
@@ -329,8 +329,8 @@ class HeadlessRuns:
     async def _write_line(self, run: HeadlessRun, line: bytes) -> None:
         """Write a whole line. Only the watcher writes to this pipe, one line at a time.
 
-        If the previous line was written only in part, `CUT` is written first, so that the reader drops that
-        part: it was reported as not sent.
+        If the previous line was written only in part, `CUT` is written first. The reader then drops that
+        part, which was reported as not sent.
         """
         async with run.writing:
             with _open_pipe(run.pipe) as descriptor:

@@ -1,7 +1,8 @@
-"""Watched panes as a source: clients give sessions, screens give prompts, streams give events.
+"""Watched panes as a source of sessions, prompts and printed events.
 
-Saves which panes are watched, and watches them again after a restart. Also finds panes that the user did not
-name, if a session that is known from hooks runs in them. Never presses a key.
+The session is known from the client that runs in the pane, a prompt from the screen, and events from what a
+headless client prints. Saves which panes are watched, and watches them again after a restart. Also finds
+panes that the user did not name, if a session that is known from hooks runs in them. Never presses a key.
 """
 
 import asyncio
@@ -99,7 +100,7 @@ class PaneSource:
         self.file.save(named, self.runs.all.values())
 
     def look_at(self, panes: Iterable[tuple[Address, PaneId]]) -> None:
-        """Look at panes that have printed something: for a prompt of the client, or for a new client."""
+        """Check panes that have printed something for a prompt, or for a client that has just started."""
         moment = time.monotonic()
         for pane in [self.panes.all[key] for key in panes if key in self.panes.all]:
             pane.printed_at = moment
@@ -133,7 +134,7 @@ class PaneSource:
             self.start(self._end_run(run))
 
     async def _end_run(self, run: HeadlessRun) -> None:
-        """Close the sessions of a run that has ended, and with them their turns. Then publish its end."""
+        """Close the sessions and turns of a run that has ended, then publish that it has ended."""
         try:
             watched = self.panes.all.get((run.server, run.pane))
             if watched is not None and watched.stream is not None:
@@ -257,7 +258,7 @@ class PaneSource:
         return stream
 
     def _read_screen(self, pane: WatchedPane, printed: PrintedEvents) -> None:
-        """Read the pane's screen from now on, as its pipe has ended. Do nothing if the pane is gone."""
+        """Read the pane's screen from now on, because its pipe has ended. Do nothing if the pane is gone."""
         with suppress(ChorusError):
             read_pane(TmuxServer(pane.address), pane.id)
             if pane.stream is None or pane.key not in self.panes.all:
@@ -282,7 +283,7 @@ class PaneSource:
         return ScreenStream(printed, TmuxServer(pane.address), pane.id, may_print, continued=continued)
 
     def is_read_from_screen(self, server: str | None, pane: PaneId | None) -> bool:
-        """Return whether the events of this pane are read from its screen, as another program pipes it."""
+        """Return whether this pane's events are read from its screen, because another program pipes it."""
         return isinstance(self._stream_of(server, pane), ScreenStream)
 
     def count_gaps(self, server: str | None, pane: PaneId | None) -> int:
@@ -291,7 +292,7 @@ class PaneSource:
         return stream.gaps if isinstance(stream, ScreenStream) else 0
 
     def is_piped(self, server: str | None, pane: PaneId | None) -> bool:
-        """Return whether the events of this pane are read through a pipe of Chorus's own."""
+        """Return whether the events of this pane are read through Chorus's own pipe."""
         return isinstance(self._stream_of(server, pane), PaneStream)
 
     def _stream_of(self, server: str | None, pane: PaneId | None) -> Stream | None:
@@ -356,7 +357,7 @@ class PaneDiscovery:
                     await self._noted.wait()
 
     async def discover(self) -> bool:
-        """Watch the panes of new clients. Return whether some panes were not found yet."""
+        """Watch the panes of new clients. Return whether any pane was checked: it may need another check."""
         to_check = [(session, self._pane_to_check(session)) for session in self.roster.sessions.values()]
         for session, key in to_check:
             if key is not None and self._runs_in_pane(session, *key):
@@ -364,7 +365,7 @@ class PaneDiscovery:
         return any(key is not None for _, key in to_check)
 
     def _pane_to_check(self, session: Session) -> tuple[Address, PaneId] | None:
-        """Return the pane a live session reports, unless it is watched or was checked often enough."""
+        """Return the pane that a live session reports; None if it is watched or was checked often enough."""
         if session.state == "gone" or session.pane is None or session.server is None:
             return None
         key = (Address(Path(session.server)), session.pane)

@@ -1,4 +1,4 @@
-"""Feed the events that a pane printed to the pipeline, each once.
+"""Take the events that a pane printed, and feed each to the pipeline once.
 
 Events from before the pane was watched are fed as history: they are known, but nothing from them is recorded.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from chorus.agents.interface import Document, DocumentFilter, Events
 
-# (objects, whether they were printed before the pane was watched)
+# Takes events, and whether they were printed before the pane was watched.
 Feed = Callable[[list[dict[str, Any]], bool], Awaitable[None]]
 
 
@@ -20,7 +20,7 @@ class PrintedEvents:
 
     `since`: when the pane began to be watched, perhaps by an earlier watcher that was killed. Events from
     before that time are history. `shown`: recognises the events that the pane showed at that time, because
-    some events name no time.
+    some events have no timestamp.
     """
 
     events: Events

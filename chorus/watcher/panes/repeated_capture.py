@@ -1,4 +1,4 @@
-"""Output that is read again and again from a capture: each event is fed once, and gaps are counted.
+"""Feed the events in a capture that is read again and again, each event once, and count the gaps.
 
 A capture is what a pane or a file shows at one moment. Between two readings the output may have grown or
 scrolled, or it may have been wrapped at another width, cleared or replaced. If nothing that was read before

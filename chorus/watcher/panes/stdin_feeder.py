@@ -3,13 +3,13 @@
 The client prints its events on the pane's terminal, where Chorus reads them. What Chorus sends (messages,
 control responses) cannot be typed, because a terminal cuts a line at 4,096 bytes and echoes it. So it comes
 through a named pipe that only this process reads. The client is started when the first line arrives, so that
-it prints nothing before the watcher reads the pane. A watcher that was killed while it answered a request
-cannot know whether the answer was sent, and the next watcher may send one again. So only the first answer to
-a request is passed on.
+it prints nothing before the watcher reads the pane. If a watcher is killed while it answers a request, the
+next watcher cannot know whether the answer was sent, and may send it again. So only the first answer to a
+request is passed on.
 
 Some lines are for this program itself. `END` closes the client's input, so that the client finishes and
 exits. A line with the name of a signal sends that signal to the client, even if the client no longer reads. A
-line with an MCP message is passed to the MCP server that it names, and the server's response to the client.
+line with an MCP message is passed to the MCP server that it names. The server's response goes to the client.
 
 When the client has ended, its exit code and what it wrote to stderr are saved in a file next to the pipe.
 This process exits with the same code.
@@ -111,7 +111,7 @@ class Feeder:
     def _read(self, line: bytes, client: "subprocess.Popen[bytes]") -> None:
         """Handle `line`, then every line that follows. After `END`, handle only lines that name a signal.
 
-        Lines for the client are queued, not written here: a client that does not read must delay no signal.
+        Lines for the client are queued, not written here: an unread line must not delay a signal.
         """
         while True:
             own = _own(line)

@@ -69,7 +69,10 @@ class WatchedPane:
         return (self.address, self.id)
 
     def is_of_other_server(self, now: PaneState) -> bool:
-        """Return whether `now` is of another tmux server: a new one numbers its panes from %0 again."""
+        """Return whether `now` describes a pane of another tmux server.
+
+        A new server numbers its panes from %0 again, so the pane may have the same id.
+        """
         if self.state is None:
             return False
         was, found = self.state.identity, now.identity

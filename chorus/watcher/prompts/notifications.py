@@ -132,7 +132,7 @@ def describe(home: Home, prompt: PromptJson) -> tuple[str, str]:
 
 
 def terminal_notification(title: str, text: str) -> bytes:
-    """The escape sequence that terminals show as a notification (OSC 9); others ignore it."""
+    """Return the escape sequence (OSC 9) that some terminals show as a notification; others ignore it."""
     return f"\x1b]9;{title}: {text}\x07".encode()
 
 

@@ -61,7 +61,7 @@ class WatchedScreen:
         return f"{self.pane.id.lstrip('%')}.{appearance.serial}.{self._digest(appearance.prompt.fingerprint)}"
 
     def shows_unknown_dialog(self) -> bool:
-        """Return whether the screen has shown a dialog that no rule fits for more than a moment."""
+        """Return whether a dialog that no rule fits has been on the screen for more than a moment."""
         return self.unknown_at is not None and _monotonic() - self.unknown_at >= UNKNOWN_SECONDS
 
     def unknown_dialog_name(self) -> str:

@@ -1,4 +1,4 @@
-"""The pending prompts, from screens and from permission requests. Each is answered once.
+"""The pending prompts, from screens and from permission requests. Each is answered at most once.
 
 Publishes each prompt that appears, changes or goes. Every answer, sent or refused, is written to the audit
 log.
@@ -256,8 +256,8 @@ class PendingPrompts:
     def _list_screens(self) -> Iterator[PromptJson]:
         """List the prompts on screens.
 
-        Left out are prompts whose permission request has arrived too, or may arrive in a moment, and prompts
-        whose screen now shows a dialog that no rule fits.
+        A prompt is left out if its permission request has arrived too, or may arrive in a moment, or if its
+        screen now shows a dialog that no rule fits.
         """
         for screen, appearance in self._screens.pending():
             session = screen.pane.session
@@ -267,7 +267,7 @@ class PendingPrompts:
                 yield self._screen_prompt_json(screen, appearance)
 
     def _unknown_dialogs(self) -> Iterator[WatchedScreen]:
-        """The screens with a dialog that no rule fits, except those of requested prompts.
+        """Return the screens with a dialog that no rule fits, except those of requested prompts.
 
         If a pane is too small for a requested prompt's dialog, it shows only a part, which no rule fits.
         """
@@ -350,7 +350,10 @@ def _prompt_json(
 
 
 def _text_option(prompt: Prompt) -> str | None:
-    """Return the key of the option that takes the user's own text; None without one, or with check boxes."""
+    """Return the key of the option that takes the user's own text.
+
+    None if there is no such option, or if the dialog has check boxes.
+    """
     fields = [option.key for option in prompt.options if option.text_input == "replace"]
     return fields[0] if fields and prompt.checked is None else None
 

@@ -1,7 +1,7 @@
-"""Turn a permission request from a hook or the control protocol into a pending prompt with a reply channel.
+"""Turn each permission request of a client into a pending prompt with a reply channel.
 
-A request that the policy decides is answered at once, by a reply and never by a key. Any other request waits
-for the user.
+Requests come from a hook, from the mod, or in what a headless client prints. A request that the policy
+decides is answered at once, by a reply and never by a key. Any other request waits for the user.
 """
 
 import logging
@@ -205,7 +205,7 @@ class PermissionRequests:
         return self.policy.decide(request, cwd if isinstance(cwd, str) else None)
 
     def _find_run(self, event: HookEvent) -> HeadlessRun | None:
-        """Return the run whose hook this is."""
+        """Return the run whose client runs this hook; None if no run does."""
         if event.pane is None or event.tmux_socket is None:
             return None
         return self.runs.in_pane(Address(Path(event.tmux_socket)), event.pane)

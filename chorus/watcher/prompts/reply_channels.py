@@ -48,7 +48,7 @@ ROWS_CHECKED = 6
 class HookChannel:
     """A hook that waits for the answer.
 
-    Its process ends when the user answered in the terminal, or at the hook's time limit.
+    Its process ends when the user has answered in the terminal, or at the hook's time limit.
     """
 
     prompts: Prompts
@@ -270,7 +270,7 @@ class LineChannel:
         """Do nothing: no resource is held."""
 
     async def _wait(self, reached: Callable[[ShownLine], bool]) -> bool:
-        """Wait until `reached`, called with what the pane shows, returns True; then return True.
+        """Wait until `reached` returns True for what the pane shows; then return True.
 
         Return False if the pane no longer ends with the line. Raises PromptRefused after a timeout.
         """
@@ -339,7 +339,7 @@ class CaptureChannel:
 
     @property
     def advice(self) -> str:
-        return f"answer it where the client runs: its output is only read from {self.path}"
+        return f"answer it where the client runs: Chorus can only read its output, from {self.path}"
 
     def close(self) -> None:
         self.closed = True

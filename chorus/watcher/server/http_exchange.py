@@ -33,17 +33,17 @@ async def read_http(line: bytes, reader: asyncio.StreamReader) -> HttpRequest:
     try:
         headers = await reader.readuntil(HEADERS_END)
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-        raise BadHttp(f"no end of the headers: {error}") from None
+        raise BadHttp(f"the headers do not end: {error}") from None
     if len(headers) > MAX_HEADER_BYTES:
-        raise BadHttp("too many headers")
+        raise BadHttp("the headers are too long")
     found = CONTENT_LENGTH.search(headers)
     length = int(found[1]) if found else 0
     if length > MAX_JSON_BYTES:
-        raise BadHttp(f"a body of {length} bytes")
+        raise BadHttp(f"the body is too long: {length} bytes")
     try:
         body = await reader.readexactly(length)
         if is_too_much(body):
-            raise BadHttp("a body of too many values")
+            raise BadHttp("the body has too many values")
         value = orjson.loads(body)
     except (orjson.JSONDecodeError, asyncio.IncompleteReadError) as error:
         raise BadHttp(str(error)) from None

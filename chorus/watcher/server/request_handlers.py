@@ -1,4 +1,4 @@
-"""The requests of the watcher's socket: their arguments are checked, and their handlers called.
+"""Handle the requests on the watcher's socket: check their arguments, and call their handlers.
 
 An unknown request or wrong arguments are refused with one sentence. The requests about history are in
 `review_requests`.

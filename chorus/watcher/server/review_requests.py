@@ -347,7 +347,10 @@ class ReviewRequests:
         dry_run: bool,
         notify: bool,
     ) -> RevertJson:
-        """Make a revert or redo, but never in the middle of an agent's edit."""
+        """Make a revert or redo, or only plan it (`dry_run`).
+
+        If a running call is about to write one of the files, wait for its end, at most `QUIET_SECONDS`.
+        """
         await self.catch_up()  # an edit that is not reported yet would count as an outside change
         if dry_run:
             prepared = self._prepare_quickly(tree, prepare) or await self._prepare_in_thread(tree, prepare)
@@ -426,7 +429,7 @@ class ReviewRequests:
     async def _apply(self, tree: WatchedTree, prepared: PreparedRevert, busy: Collection[str]) -> RevertJson:
         """Write and record a change, in a thread if it is large. The caller holds the pipeline's lock.
 
-        `busy`: the files that a call is about to write; raises FileBusy if the change has one of them.
+        `busy`: the files that a call is about to write; raises FileBusy if the change touches one of them.
         """
         return await self._write(tree, prepared, partial(review.apply_prepared, prepared=prepared, busy=busy))
 
@@ -480,7 +483,10 @@ class ReviewRequests:
         return ({name: tree.recorder} if here else self.trees.readers(tree)), name
 
     async def _select(self, cwd: str | None, selection: Selection) -> tuple[WatchedTree, Selection]:
-        """Return the work tree of a selection, and the selection with the tree removed from action names."""
+        """Return the work tree of a selection, and the selection itself.
+
+        In the returned selection, action names no longer begin with the name of the work tree.
+        """
         readers, current = self._readers(cwd)
         names = selection.actions
 

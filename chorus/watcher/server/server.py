@@ -112,7 +112,7 @@ class Server:
             client.close()
 
     def publish(self, event: EventJson) -> None:
-        """Send an event to every subscriber. One that is too slow is disconnected, and may reconnect."""
+        """Send an event to every subscriber. Disconnect subscribers that are too slow; they may reconnect."""
         if not self._subscribers:
             return
         line = encode_quickly(event)
@@ -193,7 +193,7 @@ class Server:
         if isinstance(path, str) and Path(path).is_relative_to(self._home.root):
             place = self._home.root / Path(path).relative_to(self._home.root).parts[0]
             kind = "directory" if isinstance(error, IsADirectoryError) else "file"
-            message = f"another program replaced {place}, or a part of it, by a {kind}"
+            message = f"another program replaced {place}, or a part of it, with a {kind}"
             hint = f"Move that {kind} away and try again, or remove Chorus with `chorus gc --all`."
             return {"message": message, "hint": hint, "exit_code": ExitCode.SYSTEM_ERROR}
         message = f"{type(error).__name__}: {error}"
@@ -212,7 +212,7 @@ def loads_quickly(line: bytes) -> Any:  # noqa: ANN401  whatever the line holds
 
 
 def encode_quickly(message: Mapping[str, object]) -> bytes:
-    """Like `encode`, ten times as fast: an answer may be a log of 10,000 actions."""
+    """Like `encode`, but ten times as fast: an answer may be a log of 10,000 actions."""
     try:
         return orjson.dumps({"v": VERSION, **message}, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # a file name that is not UTF-8

@@ -1,7 +1,7 @@
 """The paths of a work tree that the file watch reported, each with its time.
 
-Returns each path once, for the recorder to check: all paths, or those not reported again for a while, or
-those written before a given time. Never reads the content of a file.
+Each path is taken once, for the recorder to check. The caller takes all paths, only those not reported
+again for a while, or only those written before a given time. This module never reads the content of a file.
 """
 
 import asyncio
@@ -122,7 +122,10 @@ class ChangedPaths:
         return self.any_left or self._head
 
     def is_settled(self, grace_seconds: float) -> bool:
-        """Return whether `take_settled` might return something. A cheap check."""
+        """Return False if every reported path is still too new for `take_settled`. A cheap check.
+
+        True if no path is reported.
+        """
         self.gather()
         settled = time.monotonic() - grace_seconds
         if self._lost is not None:

@@ -79,7 +79,7 @@ class HookSource:
             await self.read()
 
     async def wait_until_recorded(self, seconds: float) -> None:
-        """Wait until all events are recorded whose clients already continue, but at most `seconds`."""
+        """Wait until the events of clients that already continue are recorded, but at most `seconds`."""
         if not self._recorded.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
@@ -95,8 +95,8 @@ class HookSource:
     async def read(self) -> None:
         """Feed every event in the spool. A waiting client continues at the latest when its event is recorded.
 
-        An event that cannot be processed is set aside, and the next one is read. Transcripts
-        report the same as hooks: the next watcher reads there what this one could not record.
+        An event that cannot be processed is set aside, and the next one is read. What this watcher could not
+        record, the next watcher reads from the transcripts, which report the same as hooks.
         """
         async with self._reading:
             try:

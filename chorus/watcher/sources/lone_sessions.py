@@ -1,7 +1,7 @@
 """Find the sessions that are alone in their work tree: they need to report an edit only at its end.
 
 No other call can have written what such an edit wrote, and the edit's report holds the text from before it.
-The mod learns that its session is alone from the reply to a report; hooks find a file in the spool.
+The mod learns from the reply to a report that its session is alone; hooks learn it from a file in the spool.
 
 A session with hooks counts as alone only if it also edits without asking and runs no sub-agent. The reason is
 that hooks cannot report an edit while it runs. The mod does, if the edit takes more than a moment.
@@ -20,10 +20,7 @@ from chorus.watcher.work_trees import WatchedTrees
 
 @dataclass(slots=True)
 class _HookedSession:
-    """What hook events say about a session.
-
-    `asks`: the client may ask before it edits a file. `agents`: the sub-agents that may be running.
-    """
+    """What hook events say about a session."""
 
     asks: bool = True  # the client may ask before it edits a file
     agents: set[str] = field(default_factory=set)  # the sub-agents that may be running
@@ -38,7 +35,7 @@ class LoneSessions:
     _hooked: dict[SessionId, _HookedSession] = field(default_factory=dict)
 
     def is_alone(self, session: SessionId, cwd: object) -> bool:
-        """Return whether nothing writes in the session's work tree, except edits of its own client."""
+        """Return whether nothing but edits of the session's own client can be under way in its work tree."""
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
         if tree is None or tree.windows.open or tree.any_held:
             return False

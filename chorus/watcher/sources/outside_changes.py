@@ -73,7 +73,7 @@ class OutsideChanges:
         return await tree.record_outside(grace_seconds=self._grace_seconds(tree))
 
     def _is_due(self, tree: WatchedTree) -> bool:
-        """Return whether there may be something to record, or the tree is gone."""
+        """Return whether to handle the tree now. False if all its changes are still too new."""
         if tree.windows.open:
             return True
         grace = self._grace_seconds(tree)

@@ -75,7 +75,7 @@ class TranscriptSource:
 
     async def run(self) -> None:
         while True:
-            # Watch first, then read: what is written in between is read the next time.
+            # Watch first, then read: the watch then reports what is written during or after the reading.
             self.activity.watch(self.tails.directories)
             await self.catch_up()
             self._save_if_due()
@@ -185,7 +185,7 @@ class TranscriptTails:
                 self._positions = {path: at for path, at in known.items() if isinstance(at, int)}
 
     def follows(self, name: str) -> bool:
-        """Return whether the transcript of that name is followed. Quick, because every report asks."""
+        """Return whether the transcript at this path is followed. Quick, because every report asks."""
         return name in self._names
 
     def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> bool:

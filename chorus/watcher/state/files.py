@@ -1,6 +1,6 @@
 """Small JSON files that a watcher saves for the next one. Each is replaced as a whole.
 
-A write error is only logged: what is saved here can also be read from the sources again.
+A write error is only logged: the watcher itself does not need these files, only the next one does.
 """
 
 import json

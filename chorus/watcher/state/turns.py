@@ -112,8 +112,9 @@ class TurnStore:
     def _describe(self, record: TurnRecord) -> TurnJson | None:
         """Return a turn as JSON, joined with what an earlier watcher saved of it.
 
-        None if the same turn was saved under another id, so that it is not listed twice. It is recognised by
-        its messages. A turn gets a new id if its stream, which names no turns, is read again after a restart.
+        Return None if the turn was saved under another id, so that it is not listed twice. That happens when
+        a stream that does not name its turns is read again after a restart: each turn in it gets a new id.
+        The saved turn is recognised by its messages.
         """
         turn, saved = record.as_json(), self._saved_of.get(record.session, {})
         if record.turn in saved:

@@ -130,7 +130,11 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         ("askonlymulti_80", ChooseOption("3"), "takes several options"),
         (EDIT, QuestionAnswers((QuestionAnswer("x", ("y",)),)), "not a question of the agent"),
         ("ask_80", QuestionAnswers(()), "1 question(s), got 0 answer(s)"),
-        ("ask_80", QuestionAnswers((QuestionAnswer("Which tool?", ("Go",)),)), "the question shown is"),
+        (
+            "ask_80",
+            QuestionAnswers((QuestionAnswer("Which tool?", ("Go",)),)),
+            "the dialog shows another question",
+        ),
         (
             "ask_80",
             QuestionAnswers((QuestionAnswer("Which language?", ("Rust",)),)),

@@ -1,8 +1,8 @@
 """Find the dialog at the bottom of a screen: its text, its question, its options, its footer.
 
 Only columns and separators count here, never the text; the rules decide which dialog it is. The cursor is in
-one column, every option number two columns right of it, and the text of an option right of its number. So
-text that a file, a command or the agent puts on the screen cannot pass for an option.
+one column, the option numbers are two columns to the right of it, and an option's text is to the right of its
+number. So text that a file, a command or the agent puts on the screen cannot pass for an option.
 """
 
 import re
@@ -181,7 +181,7 @@ def _find_top(screen: CapturedScreen, start: int, column: int) -> int:
     """Return the row of the separator above the dialog's title, or -1 if it is not on the screen.
 
     A separator right above the question does not count: in a plan it divides the question from the text. In a
-    pane with few rows, a plan has no separator above its title: then the top edge of the plan's box is taken.
+    pane with few rows, a plan has no separator above its title: then return the top edge of the plan's box.
     """
     for index in range(start - 1, -1, -1):
         if column in _PLAN_COLUMNS and screen.is_plan_edge(index):
@@ -231,7 +231,7 @@ def _is_scrolled(screen: CapturedScreen, index: int) -> bool:
 
 
 def _without_bar(row: str) -> str:
-    """Return the row without the bar that the client draws to the left of text of several rows."""
+    """Return the row without the bar that the client draws to the left of a text with several rows."""
     return row.replace("│", " ", 1) if row.startswith("│") else row
 
 

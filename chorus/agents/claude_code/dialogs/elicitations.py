@@ -22,7 +22,7 @@ def read_required(schema: Mapping[str, Any] | None) -> list[str]:
 
 
 def describe_values(field: Mapping[str, Any]) -> str:
-    """Return which values a field takes, in words; empty if any text will do."""
+    """Describe the values that a field takes; empty if it takes any text."""
     if choices := read_choices(field):
         return ", ".join(choices)
     if field.get("type") not in ("integer", "number"):

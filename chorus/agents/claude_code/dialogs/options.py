@@ -1,6 +1,6 @@
-"""Give each option of a dialog its key, and the meaning that the rule's labels assign to it.
+"""Find the key of each option of a dialog, and the meaning that the rule gives to its label.
 
-If an option has a label that the rule does not name, the dialog does not match the rule.
+If the rule does not name an option's label, the dialog does not match the rule.
 """
 
 from dataclasses import dataclass
@@ -102,7 +102,7 @@ def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
 
 
 def _presses(dialog: Dialog) -> list[str | None]:
-    """Return, for each option, the arrow keys that lead to it from the cursor, and Enter.
+    """Return, for each option, the keys that choose it: arrow keys from the cursor, then Enter.
 
     None for the options of a list with numbers.
     """

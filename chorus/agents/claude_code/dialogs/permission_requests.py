@@ -1,7 +1,7 @@
-"""Prompts made from a permission request instead of a screen: a tool call, or only a text from the client.
+"""Make prompts from permission requests instead of screens: from a tool call, or only a text of the client.
 
-The result is the same prompt as one read from a screen, with the whole tool input as its body. Its keys only
-name the options: none of them is ever pressed.
+Such a prompt is like one read from a screen, with the whole tool input as its body. The keys of its options
+are only names: none of them is ever pressed.
 """
 
 import json
@@ -80,7 +80,8 @@ def prompt_for_text(text: str) -> Prompt:
 def may_be_about(prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
     """Return whether a prompt on the screen may be about this call. True if in doubt.
 
-    If True is wrong, the user may have to look at the same prompt again, but no wrong key is sent.
+    If it is not about this call after all, the user may have to look at the same prompt again, but no wrong
+    key is sent.
     """
     if prompt.tool is not None and prompt.tool != tool and not tool.startswith(MCP_PREFIX):
         return False
@@ -145,7 +146,7 @@ def _render_rule(rule: object) -> str:
 
 
 def _body(tool: str, tool_input: Mapping[str, Any]) -> Iterator[str]:
-    """Return the whole tool input in rows, as the client draws it: the command or change between separators.
+    """Yield the rows of the whole tool input as the client draws it: command or change between separators.
 
     Text begins in the second column, so no text can pass for a separator.
     """

@@ -205,8 +205,8 @@ def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> st
 def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
     """Return whether the dialog shows the whole text.
 
-    The client may end a text with a note of how many lines and characters the whole text has. If there is
-    such a note, the rows above it must have as many. Rows that are wrapped, or lack some characters, do not.
+    The client may end a text with a note that gives the whole text's number of lines and of characters. The
+    rows above such a note must have exactly these numbers. If a row is wrapped or cut, they do not.
     """
     if rule.rest is None:
         return True

@@ -3,10 +3,9 @@
 Reads what `capture-pane -p` prints, with or without `-e`. Removes escapes and trailing blanks. Never
 interprets what the rows mean.
 
-In a wide pane the client docks panes of its own (a diff, the panes of mods) right of everything else, behind
-a vertical line from the top of the screen to its bottom. Then only the part left of that line is read, and
-the docked panes are cut off. If the input box or a dialog spans the whole width, the line ends above it, and
-nothing is cut off.
+In a wide pane the client may dock panes of its own (a diff, the panes of mods) on the right, behind a
+vertical line from the top of the screen to the bottom. Then only the part to the left of the line is read. If
+the input box or a dialog spans the whole width, the line ends above it, and nothing is cut off.
 """
 
 import re
@@ -65,7 +64,7 @@ def is_capture(text: str) -> bool:
 
 
 def parse_screen(text: str, width: int | None = None) -> CapturedScreen:
-    """Parse a capture. Without `width`, the widest row counts: a separator always spans the pane."""
+    """Parse a capture. Without `width`, take that of the widest row: a separator always spans the pane."""
     rows = [_plain_text(row) for row in text.removesuffix("\n").split("\n")]
     cut = _cut_dock(rows)
     if cut is not None:
@@ -84,8 +83,8 @@ def indent_of(row: str) -> int:
 def join_rows(rows: Sequence[str], edge: int) -> str:
     """Undo the client's wrapping of one paragraph whose text may reach up to column `edge`.
 
-    The client wraps at blanks. It breaks a word only if the word is longer than a row: then the row is full,
-    and the two halves together are longer than a row.
+    The client wraps at blanks. It breaks a word only if the word is longer than a row. Then the row is full,
+    and the two halves of the word are together longer than a row.
     """
     drawn = [row for row in rows if row.strip()]
     room = edge - min(map(indent_of, drawn), default=0)

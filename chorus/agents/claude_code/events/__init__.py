@@ -1,4 +1,4 @@
-"""The client's events as types: stream, control protocol, transcripts, hooks, and older spellings of them."""
+"""Types for the client's events, in all their spellings: stream, control protocol, transcripts and hooks."""
 
 from chorus.agents.claude_code.events.base import Known, Malformed, Unknown
 from chorus.agents.claude_code.events.parser import Event, parse_event

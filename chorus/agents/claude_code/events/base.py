@@ -1,9 +1,9 @@
 """The base of all events, and the two types for events that are not understood.
 
-The client, its transcripts, its hooks and older descriptions of them spell one field in several ways
+The client, its transcripts, its hooks and older descriptions of them spell the same field in several ways
 (`session_id`, `sessionId`). A model has one field that reads every spelling. Types are strict: a value of the
-wrong type makes the event malformed and is never converted. Fields that are not essential are `Loose`: with
-a value of the wrong type they count as absent.
+wrong type makes the event malformed and is never converted. In `Loose` fields, which are not essential, it
+counts as absent instead.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def spelled(*names: str | AliasPath) -> AliasChoices:
 
 
 class Model(BaseModel):
-    """Frozen and strict; ignores fields it does not name."""
+    """A frozen, strict pydantic model that ignores unknown fields."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore", protected_namespaces=())
 

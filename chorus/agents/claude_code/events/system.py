@@ -57,7 +57,7 @@ class TaskNotification(Known):
 
 
 class PermissionDenied(Known):
-    """A call was denied. Comes at once, before the result of the turn lists all denials."""
+    """A call was denied. Printed at once; the result of the turn lists all denials again."""
 
     call: ToolUseId | None = Field(None, validation_alias="tool_use_id")
     tool: LooseText = Field(None, validation_alias="tool_name")
@@ -71,7 +71,7 @@ class TurnDuration(Known):
 
 
 class ApiRetry(Known):
-    """The model's server failed or refused, and the client tries again: in the stream, or in a transcript."""
+    """The model's server failed or refused, and the client tries again. In streams and transcripts."""
 
     attempt: LooseNumber = Field(None, validation_alias=spelled("attempt", "retryAttempt"))
     limit: LooseNumber = Field(None, validation_alias=spelled("max_retries", "maxRetries"))
@@ -150,7 +150,7 @@ class Result(Known):
         None, validation_alias=spelled("total_output_tokens", "totalOutputTokens")
     )
     by_model: LooseObject = Field(None, validation_alias=spelled("modelUsage", "model_usage"))
-    # Since 2.1.325. `by_model` counts the whole session, with an earlier client and the session it forks.
+    # Since 2.1.325. `by_model` counts the whole session, including earlier clients and the forked session.
     by_model_since: LooseObject = Field(None, validation_alias="model_usage_since_last_result")
     cost: LooseFloat = Field(None, validation_alias=spelled("total_cost_usd", "totalCostUsd"))
     duration_ms: LooseNumber = Field(None, validation_alias=spelled("duration_ms", "durationMs"))

@@ -96,9 +96,9 @@ def render_portable_hook_groups() -> dict[str, list[HookGroup]]:
 
 
 def render_settings(user_value: str | None, *, hook: Path, chorus: str | None) -> str:
-    """Return a value for `--settings`: Chorus's hooks merged into the user's value, which is a file or JSON.
+    """Return a value for `--settings`: the user's value, which is a file or JSON, with Chorus's hooks added.
 
-    The client uses only the last `--settings`, so one value must hold the settings of both.
+    The client uses only the last `--settings`, so one value must hold both.
     """
     return json.dumps(
         json.loads(add_hooks(_read_settings_value(user_value), render_hook_groups(hook, chorus)))
@@ -106,9 +106,9 @@ def render_settings(user_value: str | None, *, hook: Path, chorus: str | None) -
 
 
 def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | None]:
-    """Split the client's arguments: those without `--settings`, and the value of the last `--settings`.
+    """Return the client's arguments without `--settings`, and the value of the last `--settings`.
 
-    The client uses only that last value.
+    The client uses only that value.
     """
     rest: list[str] = []
     value: str | None = None
@@ -154,10 +154,10 @@ def _arguments(kind: str | None, chorus: str | None) -> list[str]:
 
 
 def _render_command(hook: Path, arguments: list[str]) -> Mapping[str, Any]:
-    """Render a hook's command, with `args` if possible: the client then starts the program without a shell.
+    """Render a hook's command, with `args` if possible.
 
-    Without a shell it starts faster. A client that does not know `args` passes the command to a shell, so
-    `args` are used only if the path is a plain word for a shell too.
+    With `args` the client starts the program without a shell, which is faster. But a client that does not
+    know `args` passes the command to a shell, so they are used only if a shell takes the path as it is.
     """
     plain = re.fullmatch(r"[A-Za-z0-9_./+@%:,-]+", str(hook)) is not None
     if plain and os.access(hook, os.X_OK):

@@ -114,7 +114,7 @@ def _read_version(client: str) -> tuple[int, ...]:
 
 
 def _read_rollout_switch(environment: Mapping[str, str]) -> bool:
-    """Return whether mods are on, by the switch that the client saved last."""
+    """Return whether mods are on, according to the switch that the client saved last."""
     directory = environment.get("CLAUDE_CONFIG_DIR")
     path = Path(directory or Path.home()) / ".claude.json"
     with suppress(OSError, ValueError):

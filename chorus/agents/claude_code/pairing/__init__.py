@@ -1,9 +1,10 @@
 """Turn events into outcomes.
 
-`Pairing` receives typed events from any number of sources, in any order across sources, with repeats. It
-returns outcomes: sessions and turns, calls opened, actions finished, and corrections when a later source
-knows better. It pairs events by `tool_use_id` alone. It never raises, whatever it is fed, and never guesses:
-events that it does not understand are counted in `unknown` and `problems`.
+`Pairing` receives typed events from any number of sources. Events may be repeated, and those of different
+sources may come in any order. It returns outcomes: sessions and turns, calls opened, actions finished, and
+corrections when a later source knows better. It pairs events by `tool_use_id` alone. It never raises,
+whatever it is fed, and never guesses: events that it does not understand are counted in `unknown` and
+`problems`.
 """
 
 from chorus.agents.claude_code.pairing.pairing import Pairing

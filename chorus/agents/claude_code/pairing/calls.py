@@ -49,7 +49,7 @@ Owner: TypeAlias = tuple[SessionId | None, TurnId | None, AgentId | None]
 
 @dataclass(slots=True)
 class CallUpdate:
-    """What one event says about a call. A field is None if the event does not say."""
+    """What one event says about a call. A field is None if the event does not say it."""
 
     evidence: int
     response: object = None  # the tool's own result, unchanged
@@ -180,7 +180,7 @@ class CallTable:
         return opened
 
     def set_prompt_id(self, entry: CallEntry, turn: Turn, prompt_id: TurnId) -> list[Outcome]:
-        """Set the prompt id of a call, if no earlier source gave one. Return corrections."""
+        """Set the prompt id of a call, unless it has one. Return the corrections that follow."""
         if entry.prompt_id is not None:
             return []
         before = entry.turn
@@ -251,7 +251,7 @@ class CallTable:
         return self._turn_corrections(entry, before, name) + self._late_lead_text(entry)
 
     def _late_lead_text(self, entry: CallEntry) -> list[Outcome]:
-        """Report, once, the lead text of a call if it came only after the call ended."""
+        """If the lead text of a call comes only after the call ended, report it, once."""
         lead_text, entry.lead_text = entry.lead_text, None if entry.status else entry.lead_text
         if entry.status is None or lead_text is None or entry.lead_text_given:
             return []

@@ -60,10 +60,8 @@ def status_of(evidence: int) -> Status:
 def _was_running(evidence: int) -> bool:
     """Return whether a rejected call was interrupted while it ran. If not, it was denied.
 
-    A denied call and an interrupted call have the same result text.
-
-    It ran if it passed the permission check without a prompt, or if the turn's result does not list it among
-    the denials.
+    The result text is the same for both. A call that had a prompt counts as denied. Any other call ran if a
+    hook reported its start, or if the turn's result does not list it among the denials.
     """
     if evidence & Evidence.ASKED:
         return False
@@ -120,7 +118,7 @@ def read_result(is_error: bool | None, content: object) -> int:
 
 
 def read_batched(response: object) -> int:
-    """Return the evidence in the result text that a batch has for a call."""
+    """Return the evidence in the result text of one call of a PostToolBatch."""
     text = text_of(response)
     refusal = _read_refusal(text)
     if refusal or text.startswith(_ERROR_START):
@@ -129,9 +127,9 @@ def read_batched(response: object) -> int:
 
 
 def read_failure(evidence: int, content: object) -> str | None:
-    """Return the first line of a tool result, without tags, if the evidence says that the call failed.
+    """Return the first line of a failed call's result, without tags.
 
-    None if the call did not fail or the result has no text.
+    None if the evidence does not say that the call failed, or if the result has no text.
     """
     if not evidence & Evidence.FAILED:
         return None
@@ -140,7 +138,7 @@ def read_failure(evidence: int, content: object) -> str | None:
 
 
 def read_denial(kind: object, decision: object) -> int:
-    """Return the evidence in the denial kind that newer clients report with a result."""
+    """Return the evidence in the kind of denial, and the decision, that newer clients report."""
     evidence = _DENIAL_KINDS.get(kind, Evidence.NONE) if isinstance(kind, str) else Evidence.NONE
     return evidence | Evidence.DENIED if decision == "reject" else evidence
 

@@ -188,8 +188,8 @@ def _requested_call(
 ) -> ToolUseId | None:
     """Return the call that a permission request is for: the agent's newest with the same tool and input.
 
-    If no call has the same input, the user or another hook has changed it. Then return the newest call of the
-    same tool that had no prompt yet.
+    If no call has the same input, the user or another hook has changed the input. Then return the newest call
+    of the same tool that had no prompt yet.
     """
     shown = [pre for pre in state.pending_calls(event, session) if pre.tool == event.tool]
     exact = [pre.call for pre in shown if pre.input == event.input]

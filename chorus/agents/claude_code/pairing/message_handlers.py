@@ -55,7 +55,7 @@ from chorus.model.outcomes import (
 from chorus.model.tools import AGENT_TOOLS
 
 # With these stop reasons, a message is the last of its turn: its text is the answer, and no call follows. In
-# a transcript the next turn's message cannot show this, because it may come after the calls it led to.
+# a transcript the user's next message does not show where a turn ends: it may come after the calls it led to.
 _LAST_REASONS = frozenset({"end_turn", "stop_sequence"})
 _NOT_UNDERSTOOD = (UnknownBlock, MalformedBlock)
 # The type of a task that is a sub-agent, and the statuses of a task that is not over.
@@ -255,7 +255,7 @@ def _on_transcript_message(
 def on_attachment(state: PairingState, event: Attachment, context: EventContext) -> list[Outcome]:
     """Report an attachment that the main agent reads while it works. Ignore any other attachment.
 
-    It is a queued message, which starts a turn, or says that a background task has ended.
+    Such an attachment is a queued message, which starts a turn, or says that a background task has ended.
     """
     if event.kind != "queued_command" or event.text is None or context.agent is not None:
         return []
@@ -327,7 +327,7 @@ def on_result(state: PairingState, event: Result, context: EventContext) -> list
 
 
 def end_turns(session: SessionContext, turns: list[Turn], error: str | None) -> list[Outcome]:
-    """End turns that have no end of their own: the agent read the next message before they were over."""
+    """End turns for which no end is reported: the agent read the next message before they were over."""
     return [
         TurnEnded(session.id, one.id) if error is None else TurnReported(session.id, one.id, error=error)
         for one in turns

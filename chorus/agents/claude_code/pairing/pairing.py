@@ -89,8 +89,8 @@ class Pairing:
     def _change_session(self, event: Known, context: EventContext) -> list[Outcome]:
         """Report what follows if this event changed the session of its channel.
 
-        If the session's id became known, correct its calls. If a new client replaced the session by
-        another, close the calls that the old session left open.
+        If the session's id became known, correct its calls. If a new client runs another session on the
+        channel, close the calls that the old session left open.
         """
         named, replaced = self._state.sessions.take_change()
         outcomes = self._state.calls.correct_session(named) if named else []

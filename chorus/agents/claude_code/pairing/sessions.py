@@ -65,7 +65,7 @@ class LeadText:
     def before(self, message_id: str | None) -> str | None:
         """Return this text if it is the lead text of a call in the message `message_id`; None if not.
 
-        It is, if the text is in that message too, or if no call after the text has a result yet.
+        It is the lead text if it is in the same message, or if no call after it has a result yet.
         """
         same = message_id is not None and message_id == self.message_id
         return self.text if same or not self.has_result else None
@@ -103,7 +103,7 @@ class SessionContext:
 
 @dataclass(slots=True)
 class EventContext:
-    """The session and agent of an event, how much the session can be trusted, and the event's source."""
+    """The session, agent and source of an event, and how much its session can be trusted."""
 
     session: SessionContext
     trust: Trust
@@ -243,7 +243,7 @@ class SessionRegistry:
     def _switch(
         self, event: Known, own: SessionId, held: _Channel, claim: Trust
     ) -> tuple[SessionContext, Trust]:
-        """Return the session of an event that does not name its channel's session, and the trust in it.
+        """Return the session of an event that names another session than its channel's, and the trust in it.
 
         The kind of event (`claim`) decides: the event belongs to the named session (`own`), or to the
         channel's session (`held`), or the channel is switched to the named session.

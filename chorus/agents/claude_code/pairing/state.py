@@ -23,8 +23,8 @@ from chorus.model.outcomes import BackgroundTaskEnded, Outcome, TurnStarted
 
 # Events that start or end something (init, result, message), remembered by uuid so that repeats are ignored.
 MAX_BOUNDARIES = 8192
-# Messages of the model whose tokens were counted, and of the user. All events of one message come close
-# together, unless a stream is read again after a restart.
+# Messages of the model whose tokens were counted, and messages of the user. All events of one message come
+# close together, unless a stream is read again after a restart.
 MAX_MESSAGES = 2048
 # Ended background tasks, by id.
 MAX_TASKS = 4096
@@ -103,9 +103,9 @@ class PairingState:
         return started.turn if started is not None else turns.current
 
     def transcript_turn(self, event: Known, context: EventContext) -> Turn | None:
-        """Return the turn of a transcript line: by its prompt id, or by the last prompt id in the transcript.
+        """Return the turn of a transcript line, by its prompt id or the last prompt id in the transcript.
 
-        The session's current turn may be a later one: a hook may report the next message first.
+        The session's current turn may be a later one, because a hook may report the next message first.
         """
         prompt_id = context.session.transcript_prompt_id
         if event.prompt_id is None and prompt_id is not None:
@@ -138,7 +138,7 @@ class PairingState:
             self._messages[key] = (shown or turn, (*sources, context.source))
 
     def remember_pending(self, event: Known, session: SessionContext, shown: ShownCall) -> None:
-        """Remember a call from its PreToolUse, to find it when a permission request for it comes."""
+        """Remember a call that PreToolUse shows, so that a later permission request can be matched to it."""
         key = (session.id, event.agent, event.prompt_id)
         pending = self._pending.touch(key)
         if pending is None:
@@ -192,11 +192,12 @@ class PairingState:
         all_agents: bool = False, except_prompt_id: TurnId | None = None,
         only_prompt_id: TurnId | None = None, before: str | None = None,
     ) -> list[Outcome]:  # fmt: skip
-        """Close the session's open calls of `agent` (None: the main agent), or of any with `all_agents`.
+        """Close the open calls that `agent` (None: the main agent) made in the session.
 
-        A source can only end calls that it has shown itself. In a session that several clients share, a
-        client can only end its own calls. A call stays open if its prompt id is `except_prompt_id`, if its
-        prompt id is known and is not `only_prompt_id`, or if it was made at the time `before` or later.
+        `all_agents`: close the calls of all agents. A source can only end calls that it has shown itself. In
+        a session that several clients share, a client can only end its own calls. A call stays open if its
+        prompt id is `except_prompt_id`, if its prompt id is known and is not `only_prompt_id`, or if it was
+        made at the time `before` or later.
         """
         if not self.calls.any_open:
             return []
@@ -219,9 +220,9 @@ class PairingState:
         return self.calls.close_if(is_over, evidence)
 
     def only_open_call(self, context: EventContext, tool: str | None) -> ToolUseId | None:
-        """Return the only open call of this agent and tool, which an event without a call id belongs to.
+        """Return the call of this agent and tool that an event without a call id belongs to.
 
-        None if there are several such calls, or none.
+        None unless exactly one such call is open and not denied.
         """
         found = [
             entry.id
@@ -255,11 +256,11 @@ class PairingState:
 
 
 def _join_turns(session: SessionContext, shown: Turn | None, turn: Turn | None) -> Turn | None:
-    """Join two turns if they are one: another source showed a message in `shown`, this one in `turn`.
+    """Join the turns in which two sources show the same message, if they can be one turn.
 
-    They are joined if one has no prompt id and the other is the first turn of its prompt id. Return the
-    joined turn; `turn` if nothing was joined. A stream gives no prompt ids, and may be read before or after
-    the transcript.
+    They can if one has no prompt id and the other is the first turn of its prompt id. Return the joined turn,
+    or `turn` if nothing was joined. A stream gives no prompt ids, and may be read before or after the
+    transcript.
     """
     if shown is None or turn is None:
         return turn

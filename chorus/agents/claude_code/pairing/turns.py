@@ -127,8 +127,8 @@ class Turns:
     def reading(self, text: str) -> Turn | None:
         """Return the turn in which the agent reads a message that it gets while it works.
 
-        Look for the message in the running turn and in the turns of messages sent into it. If none of them
-        has it, return the current turn.
+        This is the running turn, or the turn of a message sent into it, if one of them has this message.
+        Otherwise it is the current turn.
         """
         return self._find_together(text) or self.current
 
@@ -146,7 +146,7 @@ class Turns:
         return self._new(None, text)
 
     def continue_with(self, prompt_id: TurnId) -> None:
-        """Assign a prompt id that comes without a message to the current turn, unless the id is known.
+        """If a prompt id comes without a message and is unknown, assign it to the current turn.
 
         Calls with this prompt id then belong to the current turn.
         """
@@ -198,9 +198,9 @@ class Turns:
         self._ended_tasks = min(self._ended_tasks + 1, MAX_QUEUED)
 
     def join(self, turn: Turn, prompt_id: TurnId) -> None:
-        """Give this prompt id to a turn without one.
+        """Give this prompt id to a turn that has none.
 
-        A call or message was seen both in this turn and in one with the prompt id, so they are the same turn.
+        A call or message was seen both in this turn and in a turn with this prompt id, so the two are one.
         """
         turn.message = turn.message or self._by_prompt_id.get(prompt_id, [turn])[0].message
         self._rename(turn, prompt_id)

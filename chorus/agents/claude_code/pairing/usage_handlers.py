@@ -75,7 +75,7 @@ def describe_error(error: object) -> str:
 def describe_client(
     context: EventContext, *, model: str | None = None, mode: str | None = None, version: str | None = None
 ) -> list[Outcome]:
-    """Return what is new about the session's model, permission mode and client."""
+    """Report what is new about the session's model, permission mode and client version."""
     session = context.session
     new_mode = mode if mode != session.mode else None
     session.mode = mode or session.mode
@@ -87,7 +87,7 @@ def describe_client(
 def count_answer(
     state: PairingState, event: Assistant, context: EventContext, message: str | None
 ) -> ModelAnswered | None:
-    """Return the tokens of a message of the model, once per message and source."""
+    """Report the tokens of a message of the model, once for each source that shows it."""
     usage = event.usage
     if usage is None or message is None or (model := event.model) == _CLIENT_MODEL:
         return None
@@ -100,7 +100,7 @@ def count_answer(
 
 
 def write_text(context: EventContext, text: str) -> TextWritten | None:
-    """Return a complete text block of the main agent, unless it was already streamed."""
+    """Report a complete text block of the main agent, unless it was already streamed."""
     session = context.session
     streamed, session.written = session.written, ""
     if context.agent is not None or context.source is not _STREAM:
@@ -211,7 +211,7 @@ def _describe_failure(event: Result) -> str | None:
 
 
 def _numbers(by_model: Mapping[str, Any], name: str) -> list[int | float]:
-    """Return the number called `name` in the usage of each model that has it."""
+    """Return the number under the key `name` in the usage of each model that has one."""
     return [
         number
         for usage in by_model.values()

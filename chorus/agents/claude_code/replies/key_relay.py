@@ -1,10 +1,10 @@
 """Give one answer with keys, one key per view of the pane.
 
 `KeyRelay` receives the answer once, then one view of the pane after another. For each view it returns one
-effect: press a key, wait, answered, or refused. It gives a key only if the pane shows exactly the prompt that
-was answered, and gives the next key only after the screen shows the effect of the last one. It gives a key a
-second time only if the caller reports that the key was not sent. The caller owns the clock and says when it
-has waited long enough.
+effect: press a key, wait, answered, or refused. It returns a key only if the pane shows exactly the prompt
+that was answered, and the next key only after the screen shows the effect of the last one. It returns a key
+again only if the caller reports that the key was not sent. The caller owns the clock and says when it has
+waited long enough.
 """
 
 from chorus.agents.claude_code.replies.key_sequences import KeySequence, KeyStep, plan_keys
@@ -63,7 +63,7 @@ class KeyRelay:
         """Note that the last key was not sent, because the screen was being drawn.
 
         Return whether to look at the pane again. False for the first key: the screen may now show another
-        prompt with the same question. False for `Tab`: it is given only after the footer offers it, and the
+        prompt with the same question. False for `Tab`: it is sent only once the footer offers it, and the
         footer is drawn last.
         """
         assert self._step is not None
@@ -119,7 +119,7 @@ class KeyRelay:
         return PressKey(step.key, step.literal)
 
     def _retry(self, step: KeyStep, view: PaneView) -> RelayEffect:
-        """Give the last key once more, because it was not sent, if the dialog has not changed."""
+        """Return the last key again, because it was not sent, unless the dialog has changed."""
         problem = _problem(view, self._answer)
         if problem is not None:
             return self._refuse(problem)
@@ -133,7 +133,7 @@ class KeyRelay:
         return PressKey(step.key, step.literal)
 
     def _verify(self, view: PaneView) -> RelayEffect:
-        """Check that the dialog disappears after the last key. It is also gone if the client is gone."""
+        """Check that the dialog disappears after the last key. If the client is gone, so is the dialog."""
         assert self._before is not None
         if view.in_mode or view.scrolled:
             return Wait()

@@ -163,7 +163,7 @@ def _choose_option(shown: Prompt, index: int, text: str | None) -> KeySequence:
 
 
 def _choose_without_text(shown: Prompt, index: int) -> KeySequence:
-    """Press the option's number or named key; in a list without numbers, walk to it and press Enter."""
+    """Press the option's number or named key; in a list without numbers, move to it and press Enter."""
     option = shown.options[index]
     if option.text_input == "replace":
         raise CannotAnswer(f"{option.label!r} needs a text")
@@ -261,7 +261,7 @@ def _answer_questions(shown: Prompt, answers: tuple[QuestionAnswer, ...]) -> Key
 
 def _check_question(shown: Prompt, answer: QuestionAnswer) -> None:
     if without_blanks(shown.question) != without_blanks(answer.question):
-        raise CannotAnswer(f"the question shown is {shown.question!r}")
+        raise CannotAnswer(f"the dialog shows another question: {shown.question!r}")
 
 
 def _prepare_answer(shown: Prompt, answer: QuestionAnswer) -> Generator[KeyStep, Prompt, str]:

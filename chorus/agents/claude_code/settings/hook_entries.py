@@ -1,8 +1,8 @@
 """Add Chorus's hooks to the text of the client's settings, and remove them, changing nothing else.
 
 Removing the hooks restores the text exactly. An object or list that this module creates has a blank or a line
-break after its opening bracket. In an empty object or list of the user, nothing is put between the bracket
-and the added text. So `remove_hooks` knows which objects and lists to remove.
+break after its opening bracket. Text that it adds to an empty object or list of the user is right after the
+bracket. So `remove_hooks` knows which objects and lists to remove.
 """
 
 import itertools

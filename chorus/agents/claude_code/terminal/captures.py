@@ -28,9 +28,9 @@ def read_capture(data: bytes, widths: Sequence[int] = ()) -> list[Document]:
 
 
 def _read_rows(rows: list[bytes], widths: Sequence[int], parts: int) -> list[tuple[int, Document]]:
-    """Return the events of these rows, each with its first row.
+    """Return the events of these rows, each with the index of its first row.
 
-    Read unused rows again by themselves, and the rows unused then, and so on: `parts` times at most.
+    Rows that give no event are read again by themselves, and so on, at most `parts` times.
     """
     data = b"\n".join(rows)
     best, is_wrapped = _read(data, None)

@@ -34,8 +34,8 @@ class ObjectLocation:
 class BrokenObject:
     """An object that broke off before row `until`. Its rows are read again for other objects.
 
-    A row is given as its position in bytes from the start of the source. Where an object starts is given as a
-    row and an offset in that row.
+    A row is identified by its position in bytes from the start of the source, and the start of an object by
+    its row and the offset in that row.
     """
 
     until: int = 0
@@ -87,8 +87,8 @@ class DocumentCollector:
     def expects_documents(self) -> bool:
         """True if an object that fills a row can only be a document.
 
-        That is so after the first object, unless a broken object is read again, or the row above has text
-        but no object.
+        This is true after the first object, unless the rows of a broken object are read again, or the row
+        above has text but no object.
         """
         return self._started and not self._above and not self.broken.until
 

@@ -120,7 +120,7 @@ class ObjectScan:
         return True
 
     def _structure(self, text: bytes) -> bool:
-        """Scan the next token, outside strings. Return whether the token is allowed where it is."""
+        """Scan the next token outside strings. Return whether it is allowed in this place."""
         byte = text[self.end]
         if byte in b" \t":
             self._run(_BLANKS, text)

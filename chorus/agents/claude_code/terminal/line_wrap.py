@@ -24,7 +24,7 @@ _MIN_PANE_WIDTH = 20
 
 @dataclass(frozen=True, slots=True)
 class JoinedRows:
-    """The rows of one object joined into one text, and what they show about the source."""
+    """The rows of one object, joined into one text, and what the rows show about the source."""
 
     text: bytes
     problem: str | None = None  # why the text may differ from what was printed

@@ -98,8 +98,9 @@ class OpenObject:
     def last_inner(self, *, in_row: bool) -> tuple[int, int] | None:
         """Return the row and offset of the last inner object, if it may be the next document; else None.
 
-        It may be if it ends at the end of a row and the scan failed right after it: the outer object may
-        have been cut off before it. `in_row`: the scan failed inside the last row, not at its start.
+        It may be a document if it ends at the end of a row and the scan failed right after it: the outer
+        object may have been cut off before it. `in_row`: the scan failed inside the last row, not at its
+        start.
         """
         if self.scan.last_closed is None:
             return None

@@ -2,8 +2,7 @@
 
 A recording is a stream, a capture of a pane, a log of tmux control mode, a transcript, hook events, or both
 directions of the control protocol. `Recording` detects the kind. The objects are as the client printed or
-wrote them, or the recorder put each into another object: `{dir, msg}` gives a direction, and `{stdin}` is
-around a hook event.
+wrote them, unless the recorder wrapped them: `{dir, msg}` adds a direction, `{stdin}` contains a hook event.
 """
 
 import json

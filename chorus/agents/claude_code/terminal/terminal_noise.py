@@ -1,7 +1,7 @@
 """The text around objects on a terminal: escape sequences, control characters, shell prompts.
 
-Finds out where in a row an object may start, and whether a text may follow an object. Never decides whether
-there is an object.
+These functions find out where in a row an object may start, and whether a text may follow an object. They
+never decide whether there is an object.
 """
 
 import re
