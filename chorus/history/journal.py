@@ -56,7 +56,7 @@ class Journal:
         self._moved: dict[str, Oid] = {}  # lane commits that were rewritten, by action
         self._calls: set[str] = set()
         self._last_number = 0
-        self._numbers = ActionNumbers(workspace.repository.common_dir, workspace.repository.git)
+        self._numbers = ActionNumbers(workspace.repository)
         self._hidden = False  # whether `timeline.hide` has been called
         self._head_tracker: HeadTracker | None = None
         self._head_mark: Mark | None = None  # the last move of HEAD that changed no file

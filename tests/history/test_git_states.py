@@ -168,6 +168,23 @@ def test_linked_work_trees_have_a_timeline_each(clean: UserRepo, tmp_path: Path)
         assert_whole(linked, there)
 
 
+def test_numbers_stay_unique_over_all_work_trees_when_the_shared_count_is_lost(
+    clean: UserRepo, tmp_path: Path
+) -> None:
+    clean.git("config", "grep.patternType", "fixed")
+    clean.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
+    linked = UserRepo(tmp_path / "linked")
+    with Recorder.open(clean.path) as here, Recorder.open(linked.path) as there:
+        low, high = Agent(clean, here, "aaaa"), Agent(linked, there, "bbbb")
+        assert low.edit("app.py", b"one\n").n == 1
+        assert [high.edit("app.py", b"%d\n" % n).n for n in range(2)] == [2, 3]
+        (clean.path / ".git/chorus/last-number").unlink()
+        assert low.edit("app.py", b"two\n").n == 4
+        there.record_unchanged(action("call", session="bbbb"))
+        (clean.path / ".git/chorus/last-number").write_bytes(b"")
+        assert low.edit("app.py", b"three\n").n == 6
+
+
 def test_a_lane_of_another_work_tree_that_took_a_dropped_ones_name_is_left_alone(
     clean: UserRepo, tmp_path: Path
 ) -> None:

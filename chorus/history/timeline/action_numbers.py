@@ -7,19 +7,20 @@ another work tree may use the number again; TREE:NUMBER then says which action i
 
 import os
 from contextlib import suppress
-from pathlib import Path
 
-from chorus.history.timeline.timeline_log import REF_PREFIX
+from chorus.history.marks.mark_log import FILE_NAME as MARKS_NAME
+from chorus.history.marks.mark_log import parse_marks, read_marks
+from chorus.history.timeline.timeline_log import OLD_REF_PREFIX, REF_PREFIX
 from chorus.model.commits.commit_message import NUMBER
-from chorus.store.git_process import Git
+from chorus.store.repository import Repository
 
 FILE_NAME = "last-number"
 
 
 class ActionNumbers:
-    def __init__(self, common_dir: Path, git: Git) -> None:
-        self._path = os.fspath(common_dir / "chorus" / FILE_NAME)
-        self._git = git
+    def __init__(self, repository: Repository) -> None:
+        self._path = os.fspath(repository.shared_dir / FILE_NAME)
+        self._repository = repository
 
     def next_after(self, own: int) -> int:
         """The next number for a work tree whose newest number is `own`."""
@@ -42,13 +43,17 @@ class ActionNumbers:
             return self._newest_recorded()
 
     def _newest_recorded(self) -> int:
-        """The highest number on any timeline, read from the records because the shared file is missing.
+        """The highest number in any work tree, read from records and marks because the shared file is missing.
 
-        0 if no timeline has one, or if the caller's timeline is the only one.
+        0 if no work tree has one. A timeline that cannot be read is left out: it must not stop the others.
         """
-        refs = self._git.text("for-each-ref", "--format=%(refname)", REF_PREFIX.rstrip("/")).split()
-        if len(refs) < 2:
-            return 0  # there is no timeline but the caller's, and the caller knows its own numbers
-        newest = ("log", "-1", f"--grep=^{NUMBER}: ", f"--format=%(trailers:key={NUMBER},valueonly)")
-        found = [self._git.text(*newest, ref) for ref in refs]
-        return max((int(text) for text in found if text.strip().isdigit()), default=0)
+        git, refs, common_dir = self._repository.git, self._repository.refs, self._repository.common_dir
+        tips = {*refs.list(OLD_REF_PREFIX).values(), *refs.list(REF_PREFIX).values()}
+        newest = ("log", "-1", "--basic-regexp", f"--grep=^{NUMBER}: ")
+        trailer = f"--format=%(trailers:key={NUMBER},valueonly)"
+        texts = [git.attempt(*newest, trailer, tip).stdout.strip() for tip in tips]
+        found = [int(text) for text in texts if text.isdigit()]
+        for git_dir in (common_dir, *common_dir.glob("worktrees/*")):
+            calls, _ = read_marks(git_dir / "chorus" / MARKS_NAME)
+            found += [call["n"] for call in parse_marks(b"\n".join(calls))]
+        return max(found, default=0)
