@@ -200,6 +200,38 @@ def test_a_damaged_pack_is_left_to_git(repo: UserRepo) -> None:
     assert reader.read(Oid("1" * 40)) is None
 
 
+@pytest.mark.parametrize("rest", [b"", b"\xff" * 500, b"\x9f\x01rubbish" * 60])
+def test_an_object_in_a_damaged_pack_is_missing_unless_another_copy_is_whole(
+    repo: UserRepo, rest: bytes
+) -> None:
+    head = Oid(repo.git("rev-parse", "HEAD").strip())
+    copy = repo.path / ".git/objects" / head[:2] / head[2:]
+    whole = copy.read_bytes()
+    repo.git("repack", "-q", "-a", "-d")
+    (pack,) = (repo.path / ".git/objects/pack").glob("*.pack")
+    header = pack.read_bytes()[:12]
+    pack.chmod(0o644)
+    pack.write_bytes(header + rest)
+    with OpenStore.open(repo) as opened:
+        assert not opened.store.has(head)
+        with pytest.raises(ObjectMissing, match="is missing or damaged"):
+            opened.store.read_commit(head)
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(whole)
+        assert opened.store.read_commit(head).message == "second\n"
+
+
+def test_an_index_of_a_pack_that_is_cut_off_is_left_to_git(repo: UserRepo) -> None:
+    head = Oid(repo.git("rev-parse", "HEAD").strip())
+    repo.git("repack", "-q", "-a", "-d")
+    (index,) = (repo.path / ".git/objects/pack").glob("*.idx")
+    index.chmod(0o644)
+    index.write_bytes(index.read_bytes()[:100])
+    reader = PackReader([repo.path / ".git/objects"])
+
+    assert reader.read(head) is None
+
+
 def test_a_reader_whose_process_died_starts_another(opened: OpenStore) -> None:
     opened.repo.git("repack", "-q", "-a", "-d")
     blob = Oid(opened.repo.git("rev-parse", "HEAD:app.py").strip())

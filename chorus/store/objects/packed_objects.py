@@ -9,6 +9,7 @@ A pack that `git gc` removes stays readable while it is open here. When an objec
 directories have changed, all packs are closed and the packs that exist then are opened.
 """
 
+import contextlib
 import mmap
 import os
 import struct
@@ -28,6 +29,8 @@ MAX_NUMBER = 10  # bytes
 LARGE_OFFSET = 0x80000000  # in packs above 2 GB the offset is in another table
 # Bytes that deflate may add to data that does not compress.
 DEFLATE_EXTRA = 64
+# What reading a damaged pack raises, after which the object is looked for elsewhere.
+DAMAGED = (IndexError, zlib.error)
 # Each open pack takes two descriptors. git reads the packs beyond this number.
 MAX_PACKS = 40
 
@@ -124,16 +127,19 @@ class PackReader:
         """Return the length of an object's bytes. None if the object is in no pack, or is damaged."""
         name = bytes.fromhex(oid)
         self._reopen()
-        try:
-            return next((size for pack in self._packs if (size := pack.size(name)) is not None), None)
-        except (IndexError, zlib.error):
-            return None  # the object is damaged
+        for pack in self._packs:
+            with contextlib.suppress(*DAMAGED):
+                size = pack.size(name)
+                if size is not None:
+                    return size
+        return None
 
     def _look(self, name: bytes) -> tuple[bytes, bytes] | None:
         for pack in self._packs:
-            found = pack.read(name)
-            if found is not None:
-                return found
+            with contextlib.suppress(*DAMAGED):
+                found = pack.read(name)
+                if found is not None:
+                    return found
         return None
 
     def _reopen(self) -> bool:
@@ -157,8 +163,8 @@ class PackReader:
         for index in indexes[:MAX_PACKS]:
             try:
                 yield Pack(index)
-            except (OSError, ValueError):
-                # The pack was removed meanwhile, or has a format that only git can read.
+            except (OSError, ValueError, struct.error):
+                # The pack was removed meanwhile, is damaged, or has a format that only git can read.
                 continue
 
 
