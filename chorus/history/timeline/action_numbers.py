@@ -43,7 +43,7 @@ class ActionNumbers:
             return self._newest_recorded()
 
     def _newest_recorded(self) -> int:
-        """The highest number in any work tree, read from records and marks because the shared file is missing.
+        """The highest number in any work tree, from records and marks because the shared file is missing.
 
         0 if no work tree has one. A timeline that cannot be read is left out: it must not stop the others.
         """
