@@ -256,23 +256,23 @@ class LineChannel:
         if shown is None or shown.typed:
             raise PromptRefused("the question is no longer the last line in the pane; nothing was sent")
         self._press(shown, key, sent=[])
-        if await self._wait(lambda now: now.typed == key):
-            shown = self._look()
-            if shown is None or shown.typed != key:
-                raise PromptRefused("the pane changed; one key was sent", keys=[key])
-            self._press(shown, "Enter", sent=[key])
-            if await self._wait(lambda _: False):
-                raise PromptRefused("the client did not accept the answer", keys=[key, "Enter"])
-            return [key, "Enter"]
-        return [key]
+        if not await self._wait(lambda now: now.typed == key, sent=[key]):
+            return [key]
+        shown = self._look()
+        if shown is None or shown.typed != key:
+            raise PromptRefused("the pane changed; one key was sent", keys=[key])
+        self._press(shown, "Enter", sent=[key])
+        await self._wait(lambda _: False, sent=[key, "Enter"])
+        return [key, "Enter"]
 
     def close(self) -> None:
         """Do nothing: no resource is held."""
 
-    async def _wait(self, reached: Callable[[ShownLine], bool]) -> bool:
+    async def _wait(self, reached: Callable[[ShownLine], bool], *, sent: list[str]) -> bool:
         """Wait until `reached` returns True for what the pane shows; then return True.
 
-        Return False if the pane no longer ends with the line. Raises PromptRefused after a timeout.
+        Return False if the pane no longer ends with the line. Raises PromptRefused after a timeout. `sent`:
+        the keys that were sent.
         """
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while asyncio.get_running_loop().time() < deadline:
@@ -282,7 +282,7 @@ class LineChannel:
             if reached(shown):
                 return True
             await asyncio.sleep(SCREEN_POLL_SECONDS)
-        raise PromptRefused("the client did not accept the key; no other key was sent")
+        raise PromptRefused(f"the client did not accept {' and '.join(sent)}", keys=sent)
 
     def _press(self, shown: ShownLine, key: str, *, sent: list[str]) -> None:
         try:

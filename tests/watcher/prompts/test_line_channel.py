@@ -1,12 +1,23 @@
 """A request printed as a line is answered in its pane while it is the last thing shown."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chorus.agents.claude_code.adapter import AGENT
 from chorus.model.api.json_api import PromptJson
+from chorus.model.ids import PaneId
+from chorus.system.processes.processes import read_process
+from chorus.tmux.address import Address
+from chorus.tmux.tmux_server import TmuxServer
+from chorus.watcher.panes.watched_panes import WatchedPane
+from chorus.watcher.prompts import reply_channels
+from chorus.watcher.prompts.answer_keys import PromptRefused
+from chorus.watcher.prompts.reply_channels import LineChannel
 from chorus.wire.client import connect
 from chorus.wire.home import Home
 from chorus.wire.protocol import WatcherError
@@ -64,7 +75,7 @@ def test_each_line_is_answered_with_one_key_and_enter(
 ) -> None:
     first = waiting(home)
     assert (first["kind"], first["question"], first["pane"]) == ("permission", QUESTION, pane.id)
-    with pytest.raises(WatcherError, match="no message"):
+    with pytest.raises(WatcherError, match="without a message"):
         answer(home, first, "deny", message="not so")
     assert answer(home, first, "allow") == {"key": "y", "how": "line", "verified": True}
 
@@ -96,3 +107,21 @@ def test_with_other_text_after_the_line_no_key_is_sent(
     pane.press("n", "Enter")
     wait_for(lambda: len(typed(client_double)) == 2, what="both lines", seconds=SECONDS)
     assert typed(client_double) == ["hm\n", "n\n"]
+
+
+@pytest.mark.parametrize(("echo", "keys"), [("echo", ["y", "Enter"]), ("-echo", ["y"])])
+async def test_a_client_that_shows_no_reaction_has_got_the_keys_that_the_refusal_names(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, echo: str, keys: list[str]
+) -> None:
+    monkeypatch.setattr(reply_channels, "ANSWER_TIMEOUT_SECONDS", 0.5)
+    line = json.dumps({"type": "permission_request", "prompt": "Go?"})
+    script = f"stty {echo}; printf '%s\\n' '{line}'; exec sleep 60"
+    pane = terminal.open(["sh", "-c", script], cwd=tmp_path, environment={"PATH": "/usr/bin:/bin"})
+    pane.wait_for("Go")
+    address = Address(terminal.socket())
+    client = read_process(int(terminal.tmux("display", "-p", "-t", pane.id, "#{pane_pid}")))
+    watched = WatchedPane(address, PaneId(pane.id), client=client)
+    channel = LineChannel(AGENT.prompts, watched, "Go?", lambda _: TmuxServer(address))
+    with pytest.raises(PromptRefused, match=f"did not accept {' and '.join(keys)}$") as refused:
+        await channel.send({"behavior": "allow"})
+    assert refused.value.keys == keys
