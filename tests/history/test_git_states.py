@@ -9,6 +9,7 @@ import pytest
 
 from chorus.history.disk_changes.head_moves import parse_head, read_reflog_steps, render_head
 from chorus.history.recorder import Recorder
+from chorus.model.commits.commit_message import render_actions
 from chorus.model.ids import Oid
 from chorus.review.drop import drop
 from chorus.review.operations import Selection, revert
@@ -405,6 +406,42 @@ def test_a_deleted_lane_stays_deleted_and_the_session_gets_a_new_one(clean: User
         second = Agent(clean, recorder).edit("made.txt", b"made\nmore\n")
         assert second.lane != first.lane
         assert_whole(clean, recorder)
+
+
+@pytest.mark.parametrize("start", ["main", "main~1", "landed", "the other lane"])
+def test_a_branch_of_the_user_that_has_the_name_of_a_dropped_lane_is_left_alone(
+    clean: UserRepo, start: str
+) -> None:
+    with Recorder.open(clean.path) as recorder:
+        agent, other = Agent(clean, recorder), Agent(clean, recorder, "other")
+        first = agent.edit("made.txt", b"made\n")
+        if start == "landed":
+            tree = clean.git("rev-parse", f"{first.lane}^{{tree}}").strip()
+            text = f"landed\n\n{render_actions([str(first.id)])}\n"
+            start = clean.git("commit-tree", tree, "-p", "main", "-m", text).strip()
+        drop(recorder, first.lane)
+        second = other.edit("other.txt", b"other\n")
+        tip = clean.git("rev-parse", str(second.lane) if start == "the other lane" else start).strip()
+        clean.git("branch", str(first.lane), tip)
+        assert agent.edit("more.txt", b"more\n").lane not in (first.lane, second.lane)
+        revert(recorder, Selection([str(first.n)]))
+        assert clean.git("rev-parse", str(first.lane)).strip() == tip
+    with Recorder.open(clean.path) as recorder:
+        Agent(clean, recorder).edit("more.txt", b"even more\n")
+        assert clean.git("rev-parse", str(first.lane)).strip() == tip
+
+
+def test_a_lane_that_the_user_rewrote_is_built_upon(clean: UserRepo) -> None:
+    with Recorder.open(clean.path) as recorder:
+        agent = Agent(clean, recorder)
+        first = agent.edit("made.txt", b"made\n")
+        tree = clean.git("rev-parse", f"{first.lane}^{{tree}}").strip()
+        text = clean.git("log", "-1", "--format=%B", str(first.lane))
+        rebased = clean.git("commit-tree", tree, "-p", "main~1", "-m", text).strip()
+        clean.git("update-ref", f"refs/heads/{first.lane}", rebased)
+        second = agent.edit("made.txt", b"made\nmore\n")
+        assert second.lane == first.lane
+        assert clean.git("rev-parse", f"{second.lane}~1").strip() == rebased
 
 
 def test_a_commit_of_the_users_on_a_lane_is_built_upon(clean: UserRepo) -> None:

@@ -22,11 +22,14 @@ from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
 from chorus.model.lane_name import BRANCHES, branch_name, choose_lane_name, lane_ref
 from chorus.model.review_state import REVERT_TOOL
 from chorus.store.loose_refs import MAX_REF_BYTES
+from chorus.store.objects.object_store import ObjectMissing
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 from chorus.store.refs import Head
 
 # The origins of context that no agent wrote: an outside change, or lines older than the first record.
 USER_ORIGINS = ("outside:", "start")
+# How many commits of the user on top of a lane are read in search of the lane's own.
+MAX_ADDED_COMMITS = 100
 # The files that name the branch a work tree is on, or returns to after a rebase.
 BRANCH_FILES = ("HEAD", "rebase-merge/head-name", "rebase-apply/head-name")
 
@@ -67,6 +70,7 @@ class Lanes:
         self._seen = 0  # the number of records read for lanes
         self._seen_last: Oid | None = None  # the last of those records
         self._last: tuple[Oid | None, Oid] = (None, EMPTY_TREE)
+        self._moved: tuple[LaneName, Oid] | None = None  # the lane moved last, and where to
         self._by_name: dict[LaneName, Lane] = {}
         self._by_key: dict[tuple[SessionId | None, str], Lane] = {}
 
@@ -122,6 +126,7 @@ class Lanes:
         assert record.lane_commit is not None
         reason = f"{record.action}: {record.summary}"
         self._workspace.refs.update(prepared.lane.ref, record.lane_commit.commit, prepared.tip, reason)
+        self._moved = (prepared.lane.name, record.lane_commit.commit)
 
     def reword(self, recorded: TimelineCommit, commit: Oid, summary: str, head: Head) -> Oid | None:
         """Replace the subject of a lane's newest commit, and return the new commit.
@@ -136,7 +141,7 @@ class Lanes:
         _, _, rest = old.message.partition("\n")
         new = self._workspace.store.write_commit(replace(old, message=f"{summary}\n{rest}"))
         self._workspace.refs.update(lane.ref, new, commit, f"{recorded.record.action}: {summary}")
-        self._last = (new, old.tree)
+        self._last, self._moved = (new, old.tree), (lane.name, new)
         return new
 
     def _commit(
@@ -196,18 +201,30 @@ class Lanes:
 
     def _is_free(self, lane: Lane, head: Head) -> bool:
         tip = self._workspace.refs.read(lane.ref)
-        return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(tip)
+        return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(lane, tip)
 
-    def _is_ours(self, tip: Oid) -> bool:
-        """Whether the branch with this tip is a lane of this work tree.
+    def _is_ours(self, lane: Lane, tip: Oid) -> bool:
+        """Whether the branch with this tip is the lane: below commits of the user is one of its actions.
 
-        After a drop, another branch may have the lane's name. Its tip names actions, but none of this
-        timeline.
+        After a drop, another branch may have the lane's name: the user's, or a lane of another work tree.
         """
-        if tip == self._last[0]:
+        if (lane.name, tip) == self._moved:
             return True
-        names = message.parse_actions(self._workspace.store.read_commit(tip).message)
-        return not names or any(self._timeline.find_action(name) for name in names)
+        commit: Oid | None = tip
+        for _ in range(MAX_ADDED_COMMITS + 1):
+            try:
+                read = self._workspace.store.read_commit(commit) if commit else None
+            except ObjectMissing:  # the end of a shallow clone
+                read = None
+            if read is None:
+                break
+            action = message.parse_message(read.message).first(message.ACTION)
+            if action is not None:
+                found = self._timeline.find_action(action)
+                placed = found.record.lane_commit if found is not None else None
+                return placed is not None and placed.lane == lane.name
+            commit = read.first_parent
+        return False
 
     def _checked_out(self, head: Head) -> set[str]:
         """The branches checked out or being rebased in any work tree of the repository."""
