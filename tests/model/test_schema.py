@@ -36,6 +36,12 @@ def test_a_request_takes_its_own_arguments_and_no_others() -> None:
         arguments_validator("show").validate_python({"action": "3", "cwd": "/r", "more": 1})
 
 
+def test_a_revert_cannot_be_asked_to_undo_as_a_keep_can() -> None:
+    assert arguments_validator("keep").validate_python({"actions": [3], "undo": True})["undo"]
+    with pytest.raises(ValidationError, match="undo"):
+        arguments_validator("revert").validate_python({"actions": [3], "undo": True})
+
+
 def test_the_published_schema_is_json_and_defines_every_record() -> None:
     schema = render_schema()
     assert json.loads(json.dumps(schema)) == schema

@@ -202,18 +202,21 @@ class PullRequestArguments(TypedDict):
     cwd: NotRequired[str | None]
 
 
-class KeepArguments(TypedDict):
-    """Keep actions. They are selected by name, by turn or by lane."""
+class ActionSelection(TypedDict):
+    """Which actions are meant: they are selected by name, by turn or by lane."""
 
     cwd: NotRequired[str | None]
     actions: NotRequired[list[ActionName]]
     turn: NotRequired[str | None]
     turns: NotRequired[list[str]]
     lane: NotRequired[str | None]
+
+
+class KeepArguments(ActionSelection):
     undo: NotRequired[bool]  # reopen kept actions instead
 
 
-class RevertArguments(KeepArguments):
+class RevertArguments(ActionSelection):
     path: NotRequired[list[str]]
     hunks: NotRequired[list[int]]
     dry_run: NotRequired[bool]

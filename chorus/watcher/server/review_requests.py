@@ -44,6 +44,7 @@ from chorus.model.api.json_api import (
 from chorus.model.api.requests import (
     ActionArguments,
     ActionName,
+    ActionSelection,
     BlameArguments,
     DropArguments,
     KeepArguments,
@@ -561,7 +562,7 @@ def _names(actions: Iterable[ActionName]) -> list[str]:
     return [str(action) for action in actions]
 
 
-def _turns(arguments: RevertArguments | KeepArguments) -> list[str]:
+def _turns(arguments: ActionSelection) -> list[str]:
     turn = arguments.get("turn")
     return [*([turn] if turn is not None else []), *arguments.get("turns", ())]
 
