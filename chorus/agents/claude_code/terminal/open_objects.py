@@ -110,8 +110,8 @@ class OpenObject:
         ended = bisect_right(self.offsets, end - 1) - 1
         if ended != len(self.rows) - 1 - in_row or not ends_row(self.rows[ended], end - self.offsets[ended]):
             return None
-        on_object_start = bisect_right(self.offsets, start) - 1
-        return None if on_object_start < 0 else (on_object_start, start - self.offsets[on_object_start])
+        started = bisect_right(self.offsets, start) - 1
+        return None if started < 0 else (started, start - self.offsets[started])
 
 
 _BRACE_AND_ROW_END = re.compile(rb"\}\n")
