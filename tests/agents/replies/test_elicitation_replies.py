@@ -13,6 +13,7 @@ SCHEMA = {
         "size": {"enum": ["small", "large"]},
         "sure": {"type": "boolean", "title": "Sure?"},
         "count": {"type": "integer", "minimum": 1, "maximum": 9},
+        "weight": {"type": "number", "minimum": 1},
         "odd": "not a field",
     },
     "required": ["city"],
@@ -41,9 +42,15 @@ def test_each_field_of_a_form_is_a_question_and_keeps_its_type() -> None:
     value = asked(SCHEMA)
     prompt = prompt_for_elicitation(value)
     assert (prompt.kind, prompt.title, prompt.question) == ("question", "forms asks", "Which city?")
-    assert [question["header"] for question in value["questions"]] == ["city", "size", "sure", "count"]
-    given = answers(**{"Which city?": "Rome", "size": "large", "Sure?": "Yes", "count": "3"})
-    content = {"city": "Rome", "size": "large", "sure": True, "count": 3}
+    assert [question["header"] for question in value["questions"]] == [
+        "city",
+        "size",
+        "sure",
+        "count",
+        "weight",
+    ]
+    given = answers(**{"Which city?": "Rome", "size": "large", "Sure?": "Yes", "count": "3", "weight": "1.5"})
+    content = {"city": "Rome", "size": "large", "sure": True, "count": 3, "weight": 1.5}
     assert reply(given, value) == {"action": "accept", "content": content}
     assert reply(Deny(), value) == {"action": "decline"}
     assert reply(ChooseOption("1", "Rome"), value)["content"] == {"city": "Rome"}
@@ -58,6 +65,8 @@ def test_each_field_of_a_form_is_a_question_and_keeps_its_type() -> None:
         answers(**{"Which city?": "Rome", "count": "many"}),
         answers(**{"Which city?": "Rome", "count": "0"}),
         answers(**{"Which city?": "Rome", "count": "12"}),
+        answers(**{"Which city?": "Rome", "weight": "nan"}),
+        answers(**{"Which city?": "Rome", "weight": "inf"}),
         answers(**{"Which city?": "Rome", "else": "x"}),
         ChooseOption("7", None),
     ],

@@ -1,5 +1,6 @@
 """The reply to an elicitation: the form's fields, with values of the types that its schema asks for."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, assert_never
 
@@ -84,6 +85,10 @@ def _value(name: str, field: Mapping[str, Any], answer: QuestionAnswer) -> objec
     except ValueError:
         raise CannotAnswer(f"{name} takes a number, not {text!r}") from None
     least, most = read_limits(field)
-    if (least is not None and number < least) or (most is not None and number > most):
+    if (
+        (isinstance(number, float) and not math.isfinite(number))  # JSON has no such number
+        or (least is not None and number < least)
+        or (most is not None and number > most)
+    ):
         raise CannotAnswer(f"{name} takes {describe_values(field)}, not {text!r}")
     return number
