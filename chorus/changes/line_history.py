@@ -134,6 +134,7 @@ class LineHistory:
     file: Place = field(default_factory=lambda: Place([]))
     _states: dict[str, list[State]] = field(default_factory=dict)  # of lines, by action
     _file_states: dict[str, list[State]] = field(default_factory=dict)
+    _earlier: dict[str, list[list[State]]] = field(default_factory=dict)  # from before a redo, by action
 
     @classmethod
     def start(cls, version: FileVersion) -> "LineHistory":
@@ -183,6 +184,7 @@ class LineHistory:
             self._change_file(version, Presence.REVERTED)
             self.versions.append(version)
             return
+        self._earlier.setdefault(action, []).append(self._states_of(action))
         self._states.pop(action, None)
         self._file_states.pop(action, None)
         self.add_action(action, version)
@@ -197,15 +199,20 @@ class LineHistory:
     def count(self, action: str) -> LineCounts:
         """Count an action's lines, and those that are gone.
 
-        If the action changed only the kind of the file, that counts as one line.
+        If the action changed only the kind of the file, that counts as one line. Of an action that was redone,
+        the lines from before the redo count instead if more of them are in the file.
         """
-        states = self._states.get(action) or self._file_states.get(action, [])
+        candidates = [self._states_of(action), *self._earlier.get(action, ())]
+        states = max(candidates, key=lambda each: sum(state.presence is Presence.HERE for state in each))
         gone = [state.presence is Presence.GONE for state in states]
         return LineCounts(sum(gone), len(gone))
 
     @property
     def actions(self) -> list[str]:
         return list(dict.fromkeys((*self._states, *self._file_states)))
+
+    def _states_of(self, action: str) -> list[State]:
+        return self._states.get(action) or self._file_states.get(action, [])
 
     def _own(self, action: str, state: State) -> State:
         self._states.setdefault(action, []).append(state)

@@ -222,6 +222,19 @@ def test_a_line_that_was_redone_below_a_newer_one_is_gone_with_the_rest() -> Non
     assert gone(lines) == {"two": (1, 1), "one": (1, 1)}
 
 
+def test_a_redone_line_is_not_gone_where_the_file_returns_to_a_version_from_before_the_revert() -> None:
+    first = "a\nx\nz\n"
+    lines = follow("a\nz\n", ("one", first), ("user", "b\nx\nz\n"), ("revert", "b\nz\n"))
+    lines.add_action("two", text("c\nd\nz\n"))
+    lines.redo("one", text("c\nd\nx\nz\n"))
+    assert lines.count("one") == (0, 1)
+    lines.add_action("two", text("c\nd\ny\nz\n"))
+    lines.add_other(text(first))
+    assert lines.count("one") == (0, 1)
+    lines.add_other(text("a\nz\n"))
+    assert lines.count("one") == (1, 1)
+
+
 def test_a_line_that_was_undone_and_comes_back_is_no_longer_gone() -> None:
     """Also if something else was written there in between, which is gone then."""
     steps = [("one", "a\n1\nc\n"), ("user", "a\nb\nc\n"), ("user", "a\nmine\nmore\nc\n")]
