@@ -535,6 +535,21 @@ def test_lines_that_an_action_removed_are_removed_from_a_branch_that_has_them(
     assert head_file(numbered) == edited((b"line 20\n", b"mine\n"))
 
 
+def test_a_line_is_removed_from_a_branch_that_has_every_earlier_change_of_the_file(
+    numbered: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    """The user committed the file with a rewritten line, which none of its versions on the lane equals."""
+    agent.replace("n.txt", b"line 5\n", b"five\n")
+    agent.replace("n.txt", b"five\n", b"5a\n5b\n")
+    agent.replace("n.txt", b"line 30\n", b"line 30\nextra\n")
+    Agent(numbered, recorder, "session-b").replace("n.txt", b"line 20\n", b"twenty\n")
+    numbered.git("commit", "-qam", "mine")
+    recorder.record_outside()
+    agent.replace("n.txt", b"extra\n", b"")
+    assert not land(agent).left
+    assert head_file(numbered) == edited((b"line 5\n", b"5a\n5b\n"), (b"line 20\n", b"twenty\n"))
+
+
 def test_staged_lines_beside_and_on_landed_ones(numbered: UserRepo, agent: Agent) -> None:
     one = agent.replace("n.txt", b"line 5\n", b"five\n")
     two = agent.replace("n.txt", b"line 9\n", b"nine\n")

@@ -248,16 +248,23 @@ class _Fitter:
     ) -> tuple[list[_ActionChanges], list[LeftAction], Oid | None, list[PathChange]]:
         """Find the actions that fit on this tree, and those that do not, with what prevents them.
 
-        Return these two lists, the resulting tree, and the changes that lead to that tree. Changes of a
-        file that do not fit one after the other may fit if they are joined, because a later action undid the
-        conflicting part. They are joined only if needed: a joined change does not remove a line that one
-        change added and a later one removed, and the branch may already have that line.
+        Return these two lists, the resulting tree, and the changes that lead to that tree. A change that
+        does not fit because the branch already has it is left out. Changes of a file that do not fit one
+        after the other may fit if they are joined, because a later action undid the conflicting part. They
+        are joined only if needed: a joined change does not remove a line that one change added and a later
+        one removed, and the branch may already have that line.
         """
         changes = self._todo(actions)
         entries = self._merge(tree, changes)
         if isinstance(entries, list):
-            changes = join_changes(changes, {conflict.change.path for conflict in entries})
-            entries = self._merge(tree, changes)
+            present = {conflict.change for conflict in entries if self._is_present(conflict)}
+            new = [change for change in changes if change not in present]
+            again = self._merge(tree, new) if present else entries
+            if isinstance(again, dict):
+                changes, entries = new, again
+            else:
+                changes = join_changes(changes, {conflict.change.path for conflict in entries})
+                entries = self._merge(tree, changes)
         if isinstance(entries, dict):
             return list(actions), [], self._workspace.splice(tree, entries) if entries else tree, changes
         fitting: list[_ActionChanges] = []
