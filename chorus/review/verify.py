@@ -60,19 +60,19 @@ def check_timeline(recorder: Recorder) -> Iterator[Problem]:
 
 
 def check_disk(recorder: Recorder) -> Iterator[Problem]:
-    """Check that the work tree has exactly the files of the newest tree, with the same bytes.
+    """Check that the work tree has exactly the files of the newest tree, with the same bytes and modes.
 
-    Reads all these files, because no timestamp is trusted. Modes are not compared.
+    Reads all these files, because no timestamp is trusted. A scan finds other files, and those with another
+    mode, unless the file system does not keep modes.
     """
     workspace, tree = recorder.workspace, recorder.timeline.tree
-    known = dict(workspace.trees.walk(tree))
-    for path, entry in known.items():
-        if not is_on_disk(recorder, path, entry):
-            yield Problem(path, "differs on disk from the timeline")
     assert tree is not None
-    for change in workspace.scanner.changed(tree).changes:
-        if change.path not in known:
-            yield Problem(change.path, "is on disk but not on the timeline")
+    known = dict(workspace.trees.walk(tree))
+    differing = {path for path, entry in known.items() if not is_on_disk(recorder, path, entry)}
+    found = {change.path for change in workspace.scanner.changed(tree).changes}
+    for path in sorted(differing | found):
+        what = "differs on disk from the timeline" if path in known else "is on disk but not on the timeline"
+        yield Problem(path, what)
 
 
 def is_on_disk(recorder: Recorder, path: RepoPath, entry: TreeEntry) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from chorus.history.recorder import Recorder
+from chorus.review.verify import verify
 from tests.history.agent_at_work import Agent, action, entry_of, lane_file, on_disk, patch_of, replayed
 from tests.history.invariants import assert_whole, untouched
 from tests.repos import UserRepo
@@ -137,6 +138,21 @@ def test_the_message_of_a_commit_says_what_kind_of_change_each_file_had(
     entries = agent.bash(lambda: change(repo.path / "app.py")), agent.bash(restore)
     for entry, line in zip(entries, (there, back), strict=True):
         assert line in repo.git("log", "-1", "--format=%b", str(entry.commit)).splitlines()
+
+
+def test_a_change_of_mode_that_is_not_recorded_is_found(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.start()
+    (repo.path / "app.py").chmod(0o755)
+    content = (repo.path / "notes.txt").read_bytes()
+    (repo.path / "notes.txt").unlink()
+    (repo.path / "notes.txt").symlink_to(content.decode())
+    assert [problem.where for problem in verify(recorder)] == ["app.py", "notes.txt"]
+    recorder.record_outside()
+    assert_whole(repo, recorder)
+    repo.git("config", "core.fileMode", "false")
+    (repo.path / "run.sh").chmod(0o644)
+    with Recorder.open(repo.path) as fresh:
+        assert verify(fresh) == []
 
 
 def test_a_symbolic_link_changed_and_one_made_of_a_file(repo: UserRepo, agent: Agent) -> None:
