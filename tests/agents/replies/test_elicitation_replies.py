@@ -93,6 +93,14 @@ def test_a_prompt_says_what_each_further_question_takes() -> None:
     )
 
 
+def test_fields_with_the_same_description_are_answered_one_by_one() -> None:
+    field = {"type": "string", "description": "A path"}
+    value = asked({"properties": {"source": field, "target": field}, "required": ["source", "target"]})
+    assert prompt_for_elicitation(value).body == ("Tell me.", "target: A path (target)")
+    given = answers(**{"A path (source)": "a.txt", "A path (target)": "b.txt"})
+    assert reply(given, value)["content"] == {"source": "a.txt", "target": "b.txt"}
+
+
 def test_a_request_without_fields_is_accepted_or_declined() -> None:
     value = asked(None, url="https://example.com")
     assert prompt_for_elicitation(value).body == ("https://example.com",)

@@ -1,5 +1,6 @@
 """Turn an MCP server's request to the user into a prompt: one question for each field of its form."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,9 +12,19 @@ YES, NO = "Yes", "No"
 
 
 def render_form(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the fields of a form as questions, in the same format as the agent's own questions."""
-    required = read_required(schema)
-    return [_question(name, field, optional=name not in required) for name, field in read_fields(schema)]
+    """Return the fields of a form as questions, in the same format as the agent's own questions.
+
+    Answers name a question by its text, so a text that several fields share is followed by the field's name.
+    """
+    required, fields = read_required(schema), list(read_fields(schema))
+    texts = [str(field.get("description") or field.get("title") or name) for name, field in fields]
+    count = Counter(texts)
+    return [
+        _question(
+            name, text if count[text] == 1 else f"{text} ({name})", field, optional=name not in required
+        )
+        for (name, field), text in zip(fields, texts, strict=True)
+    ]
 
 
 def read_required(schema: Mapping[str, Any] | None) -> list[str]:
@@ -98,8 +109,7 @@ def _describe_question(question: Mapping[str, Any]) -> str:
     return f"{about} ({more})" if more else about
 
 
-def _question(name: str, field: Mapping[str, Any], *, optional: bool) -> dict[str, Any]:
-    text = field.get("description") or field.get("title") or name
+def _question(name: str, text: str, field: Mapping[str, Any], *, optional: bool) -> dict[str, Any]:
     options = [{"label": label, "description": ""} for label in read_choices(field)]
-    question = {"question": str(text), "header": name, "options": options, "multiSelect": False}
+    question = {"question": text, "header": name, "options": options, "multiSelect": False}
     return {**question, "optional": optional, "takes": describe_values(field)}
