@@ -10,27 +10,43 @@ from itertools import pairwise
 from chorus.policy.shell import Command, ShellScript, Word, parse_shell
 
 _SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh"}
-_SHELL_TEXT = re.compile(r"-[A-Za-z]*c")
-# Program -> its flags that take a value in the next word, and how many words are before the command.
+# A flag with `c`, alone or among others, or a long flag of fish: the shell runs a text.
+_SHELL_TEXT = re.compile(r"[-+][A-Za-z]*c[A-Za-z]*|--(?:init-)?command")
+# Its value is in the next word: `bash -co pipefail TEXT`.
+_SHELL_OPTION = re.compile(r"[-+][A-Za-z]*[oO]")
+# Program -> its flags that take a value, in the same word or in the next, and how many words are before the
+# command. A flag whose value may be left out takes it only in the same word, and is not listed.
 _PREFIXES: dict[str, tuple[frozenset[str], int]] = {
-    "env": (frozenset({"-u", "-C", "--unset", "--chdir"}), 0),
-    "time": (frozenset({"-o", "-f"}), 0),
-    "nice": (frozenset({"-n"}), 0),
-    "ionice": (frozenset({"-c", "-n"}), 0),
-    "stdbuf": (frozenset({"-i", "-o", "-e"}), 0),
-    "timeout": (frozenset({"-s", "-k"}), 1),
-    "sudo": (frozenset({"-u", "-g", "-p", "-C", "-h"}), 0),
-    "doas": (frozenset({"-u", "-C"}), 0),
-    "xargs": (frozenset({"-n", "-P", "-L", "-d", "-I", "-a", "-E", "-s"}), 0),
-    "watch": (frozenset({"-n"}), 0),
-    "exec": (frozenset({"-a"}), 0),
-    "chroot": (frozenset(), 1),
-    "flock": (frozenset({"-w", "-E"}), 1),
-    **dict.fromkeys(
-        ("nohup", "setsid", "command", "builtin", "noglob", "nocorrect", "busybox", "toybox"),
-        (frozenset(), 0),
-    ),
+    name: (frozenset(flags.split()), skipped)
+    for name, flags, skipped in (
+        ("env", "-C --chdir -P -S --split-string -a --argv0 -u --unset", 0),
+        ("time", "-f --format -o --output", 0),
+        ("nice", "-n --adjustment", 0),
+        ("ionice", "-c --class -n --classdata", 0),
+        ("stdbuf", "-e --error -i --input -o --output", 0),
+        ("timeout", "-k --kill-after -s --signal", 1),
+        (
+            "sudo",
+            "-C --close-from -D --chdir -R --chroot -T --command-timeout -U --other-user -g --group -h --host"
+            " -p --prompt -r --role -t --type -u --user",
+            0,
+        ),
+        ("doas", "-C -a -u", 0),
+        (
+            "xargs",
+            "-E -I -J -L -P --max-procs -R -S -a --arg-file -d --delimiter -n --max-args --process-slot-var"
+            " -s --max-chars",
+            0,
+        ),
+        ("watch", "-n --interval -q --equexit -s --shotsdir", 0),
+        ("exec", "-a", 0),
+        ("chroot", "-G -g -u --groups --userspec", 1),
+        ("flock", "-E --conflict-exit-code -w --timeout --wait", 1),
+        *((name, "", 0) for name in ("nohup", "setsid", "command", "builtin", "noglob", "nocorrect")),
+        *((name, "", 0) for name in ("busybox", "toybox")),
+    )
 }
+_SPLIT_TEXT = ("-S", "--split-string")
 _FIND_RUNS = {"-exec", "-execdir", "-ok", "-okdir"}
 # Nobody nests commands more deeply than this.
 _MAX_DEPTH = 6
@@ -72,24 +88,73 @@ def _add_command(found: ShellScript, command: Command, depth: int) -> None:
         text = " ".join(word for word in arguments if word is not None)
         _add_script(found, parse_shell(text), depth + 1)
     elif base in _PREFIXES:
-        _add_command(found, _skip_flags(arguments, *_PREFIXES[base]), depth + 1)
+        _add_wrapped(found, base, arguments, depth)
     elif base == "find":
         _add_find(found, arguments, depth)
 
 
+def _add_wrapped(found: ShellScript, base: str, arguments: Command, depth: int) -> None:
+    """Add the command that a program of `_PREFIXES` runs."""
+    valued, skipped = _PREFIXES[base]
+    inner = _skip_flags(arguments, valued, splits=base == "env")[skipped:]
+    _add_command(found, inner, depth + 1)
+    if base == "watch":  # joins its words to a text for a shell
+        script = parse_shell(" ".join('"$x"' if word is None else word for word in inner))
+        if script.commands != [inner]:
+            _add_script(found, script, depth + 1)
+    elif base == "flock" and inner[:1] in (("-c",), ("--command",)):
+        _add_shell(found, inner, depth)
+
+
 def _add_shell(found: ShellScript, arguments: Command, depth: int) -> None:
-    """Add the commands in TEXT for `sh -c TEXT`."""
-    for flag, text in pairwise(arguments):
-        if flag is not None and text is not None and _SHELL_TEXT.fullmatch(flag):
-            _add_script(found, parse_shell(text), depth + 1)
+    """Add the commands in TEXT for `sh -c TEXT`, also with flags in between."""
+    words: list[Word] = [""]
+    for word in arguments:
+        words += word.split("=", 1) if word is not None and word.startswith("--") else [word]
+    is_text = False
+    for flag, word in pairwise(words):
+        if word is None or not (is_text or _SHELL_TEXT.fullmatch(flag or "")):
+            is_text = False
+            continue
+        _add_script(found, parse_shell(word), depth + 1)
+        # The text is still to come if this word was a flag, or the value of one.
+        is_text = word.startswith(("-", "+")) or _SHELL_OPTION.fullmatch(flag or "") is not None
 
 
-def _skip_flags(arguments: Command, valued: frozenset[str], skipped: int) -> Command:
-    """Return the inner command: what follows the flags, the assignments and `skipped` other words."""
+def _skip_flags(arguments: Command, valued: frozenset[str], *, splits: bool) -> Command:
+    """Return what follows the flags and the assignments.
+
+    `splits`: the value of `-S` is split into words, which are read as arguments (`env`).
+    """
     rest = list(arguments)
     while rest and rest[0] is not None and (rest[0].startswith("-") or "=" in rest[0]):
-        del rest[: 2 if rest[0] in valued else 1]
-    return tuple(rest[skipped:])
+        flag, value = _read_flag(rest.pop(0) or "", valued)
+        if flag is not None and value is None and rest:
+            value = rest.pop(0)
+        if splits and flag in _SPLIT_TEXT and value is not None:
+            rest[:0] = _split_words(value)
+    return tuple(rest)
+
+
+def _read_flag(word: str, valued: frozenset[str]) -> tuple[str | None, str | None]:
+    """Return the flag in this word that takes a value, and its value if it is in the same word.
+
+    A long flag may be shortened. A short one may follow others that take no value.
+    """
+    if word.startswith("--"):
+        name, separator, value = word.partition("=")
+        flag = next((one for one in sorted(valued) if len(name) > 2 and one.startswith(name)), None)
+        return flag, value if separator else None
+    for end, letter in enumerate(word[1:], 2) if word.startswith("-") else ():
+        if f"-{letter}" in valued:
+            return f"-{letter}", word[end:] or None
+    return None, None
+
+
+def _split_words(text: str) -> Command:
+    """Return the words into which `env -S` splits a text. In it, `\\_` is a blank."""
+    commands = parse_shell("env " + text.replace("\\_", " ")).commands
+    return commands[0][1:] if commands else ()
 
 
 def _add_find(found: ShellScript, arguments: Command, depth: int) -> None:
