@@ -100,6 +100,12 @@ class Journal:
         after = self.timeline.records[-1].oid
         self.append_mark({"kind": "head", "head": head, "reason": move.reason, "commit": after})
 
+    def renew_head_mark(self, old: Oid | None) -> None:
+        """Repeat the mark of HEAD's last move if it follows the record `old`, which now has another id."""
+        mark = self._head_mark
+        if mark is not None and mark.get("commit") == old:
+            self.append_mark({**mark, "commit": self.timeline.records[-1].oid})
+
     def has_action(self, action: str) -> bool:
         """Whether this action is recorded: by a record of its own, or by the mark of a call.
 

@@ -55,6 +55,7 @@ def apply_forgetting(recorder: Recorder, count: int) -> None:
         tip = _rewrite(recorder, recorded, tip)
     workspace.refs.update(timeline.ref, tip, old_tip, f"forget {count} records")
     timeline.refresh()
+    recorder.journal.renew_head_mark(old_tip)
 
 
 def _rewrite(recorder: Recorder, recorded: TimelineCommit, parent: Oid) -> Oid:

@@ -10,7 +10,7 @@ from chorus.review.drop import drop, restore
 from chorus.review.operations import Selection, revert
 from chorus.store.maintenance.sweep import sweep
 from chorus.store.repository import Repository
-from tests.history.agent_at_work import Agent, on_disk, replayed
+from tests.history.agent_at_work import Agent, action, on_disk, replayed
 from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
 
@@ -93,6 +93,24 @@ def test_gc_drops_old_records_by_the_users_setting(repo: UserRepo, recorder: Rec
     repo.git("config", "chorus.keepDays", "soon")
     with pytest.raises(UsageError, match="soon"):
         forget_old(Repository.open(repo.path))
+
+
+def test_a_commit_seen_before_old_records_were_dropped_is_not_found_again_after_a_restart(
+    repo: UserRepo,
+) -> None:
+    with Recorder.open(repo.path) as recorder:
+        entries = [Agent(repo, recorder).edit("app.py", b"%d\n" % number) for number in range(4)]
+        recorder.mark("kept", [str(entry.id) for entry in entries])
+        drop(recorder, None)
+        repo.git("commit", "-q", "--allow-empty", "-m", "mine")
+        recorder.record_outside()
+        assert forget_old_records(recorder, LATER) == 4
+    repo.write("app.py", b"agent\n")
+    with Recorder.open(repo.path) as recorder:
+        recorder.record_named_paths([action("t1", repo.path / "app.py")])
+        assert recorder.lanes.all()[-1].base == repo.git("rev-parse", "HEAD").strip()
+        marks = [line for line in recorder.journal.marks.lines if line["kind"] == "head"]
+        assert {line["reason"] for line in marks} == {"commit: mine"}
 
 
 def test_a_lane_of_which_half_was_dropped_can_be_restored(repo: UserRepo, recorder: Recorder) -> None:
