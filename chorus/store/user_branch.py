@@ -57,7 +57,7 @@ class UserBranch:
         self._scratch = scratch
         self._variables = {"GIT_INDEX_FILE": str(scratch / "index")}
         self._message_file = repository.git_dir / "COMMIT_EDITMSG"
-        self._message_before = self._message_file.read_bytes() if self._message_file.exists() else None
+        self._message_before = self._read_message()
 
     @classmethod
     @contextlib.contextmanager
@@ -158,8 +158,14 @@ class UserBranch:
             self.tip = self.start
         if self._message_before is None:
             self._message_file.unlink(missing_ok=True)
-        elif self._message_file.read_bytes() != self._message_before:
+        elif self._read_message() != self._message_before:
             self._message_file.write_bytes(self._message_before)
+
+    def _read_message(self) -> bytes | None:
+        try:
+            return self._message_file.read_bytes()
+        except FileNotFoundError:
+            return None
 
     def copy_to_user_store(self, store: ObjectStore, tip: Oid | None = None) -> None:
         tip = tip or self.tip

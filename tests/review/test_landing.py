@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from chorus.errors import ChorusError, ExitCode, NotFound
+from chorus.review.landing.recovery import PendingLanding
 from chorus.store import user_index as userindex
-from chorus.store.user_branch import BranchBusy
+from chorus.store.user_branch import BranchBusy, CommitRefused
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 from tests.review.landing_steps import land
@@ -88,6 +89,21 @@ def test_a_locked_index_lands_nothing_and_names_the_lock(
     assert long.fingerprint() == before
     lock.unlink()
     assert land(agent).commits
+
+
+def test_a_hook_that_refuses_the_commit_and_removes_its_message_lands_nothing(
+    repo: UserRepo, agent: Agent
+) -> None:
+    agent.edit("made.txt", b"made\n")
+    (repo.path / ".git/hooks").mkdir(exist_ok=True)
+    hook = repo.write(".git/hooks/commit-msg", b'#!/bin/sh\nrm "$1"\necho refused >&2\nexit 1\n')
+    hook.chmod(0o755)
+    message, tip = (repo.path / ".git/COMMIT_EDITMSG").read_bytes(), repo.git("rev-parse", "main")
+    with pytest.raises(CommitRefused, match="refused"):
+        land(agent)
+    assert (repo.path / ".git/COMMIT_EDITMSG").read_bytes() == message
+    assert repo.git("rev-parse", "main") == tip
+    assert PendingLanding(agent.recorder.workspace.repository.own_dir).read() is None
 
 
 def test_landing_on_a_branch_that_is_being_rebased_is_refused(
