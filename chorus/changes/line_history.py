@@ -199,7 +199,7 @@ class LineHistory:
     def count(self, action: str) -> LineCounts:
         """Count an action's lines, and those that are gone.
 
-        If the action changed only the kind of the file, that counts as one line. Of an action that was redone,
+        If the action changed only the kind of the file, that counts as one line. If the action was redone,
         the lines from before the redo count instead if more of them are in the file.
         """
         candidates = [self._states_of(action), *self._earlier.get(action, ())]
