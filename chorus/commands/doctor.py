@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +35,7 @@ from chorus.system.files.private_files import is_private
 from chorus.tmux.errors import TmuxNotInstalled
 from chorus.tmux.tmux_server import MIN_VERSION, is_supported, read_version
 from chorus.watcher.state.temporary_hooks import TEMPORARY_HOOKS_FILE, TemporaryHooks
-from chorus.wire.client import WatcherNotResponding, WatcherNotRunning, connect
+from chorus.wire.client import WatcherNotResponding, WatcherNotRunning, WatcherUnreachable, connect
 from chorus.wire.home import Home, find_home
 
 ABOUT = """\
@@ -202,7 +203,8 @@ def check_repository(repository: Repository) -> Check:
 def read_temporary_settings(home: Home) -> set[str]:
     """Return the settings files that have hooks only while a client runs (`chorus attach --hooks`)."""
     hooks = TemporaryHooks(home.root / TEMPORARY_HOOKS_FILE)
-    hooks.load()
+    with suppress(OSError):  # `check_watcher` reports it
+        hooks.load()
     return {one.settings for one in hooks.installations}
 
 
@@ -211,6 +213,9 @@ def check_watcher(home: Home, *, temporary: bool = False) -> Iterator[Check]:
         status = read_status(home)
     except WatcherNotResponding as error:
         yield Check("watcher", False, f"{error}; its log is {home.log}", error.hint)
+        return
+    except WatcherUnreachable as error:
+        yield Check("watcher", False, str(error), error.hint)
         return
     watcher = status["watcher"]
     if watcher is None:

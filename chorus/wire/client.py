@@ -90,6 +90,10 @@ class WatcherNotResponding(ChorusError):
     hint = "Try again. If that does not help, run `chorus stop --kill`: nothing recorded is lost."
 
 
+class WatcherUnreachable(ChorusError):
+    """The watcher's socket cannot be used: something else is in its place, or the user may not open it."""
+
+
 class Connection:
     """One connection. Requests are answered in order; events may come between the answers."""
 
@@ -251,12 +255,14 @@ def connect(home: Home) -> Connection:
     try:
         with short_path(home.file("watcher.sock")) as path:
             stream.connect(path)
-    except TimeoutError as error:
+    except OSError as error:
         stream.close()
-        raise WatcherNotResponding(
-            f"the watcher accepted no connection within {SHORT_TIMEOUT_SECONDS:.0f} s"
+        if isinstance(error, (FileNotFoundError, ConnectionRefusedError)):
+            raise WatcherNotRunning(f"no watcher is running for {home.repository}") from error
+        if isinstance(error, (TimeoutError, BlockingIOError)):  # its queue of connections is full
+            raise WatcherNotResponding(f"the watcher for {home.repository} accepts no connection") from error
+        raise WatcherUnreachable(
+            f"cannot reach the watcher at {home.file('watcher.sock')}: {error.strerror}",
+            hint=f"Check that {home.root} is your directory; if another program made it, move it away.",
         ) from error
-    except (FileNotFoundError, ConnectionRefusedError) as error:
-        stream.close()
-        raise WatcherNotRunning(f"no watcher is running for {home.repository}") from error
     return Connection(stream)

@@ -98,6 +98,18 @@ def test_without_a_command_outside_a_repository_the_help_is_shown(
     assert shown == capsys.readouterr().out
 
 
+@pytest.mark.parametrize("command", [["status"], ["log"], ["stop"], ["prompts"]])
+def test_a_file_in_place_of_choruss_directory_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, repo: UserRepo, command: list[str]
+) -> None:
+    monkeypatch.chdir(repo.path)
+    (repo.git_dir / "chorus").write_text("somebody else's")
+    assert main(command) == ExitCode.SYSTEM_ERROR
+    shown = "".join(capsys.readouterr())
+    assert f"cannot reach the watcher at {repo.git_dir}/chorus/watcher.sock: Not a directory" in shown
+    assert "move it away" in shown
+
+
 def test_without_a_command_the_status_and_the_next_step_are_shown(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, worked: UserRepo, chorus: Shell
 ) -> None:

@@ -56,6 +56,16 @@ def test_a_missing_object_is_reported_with_a_fix_that_works(worked: UserRepo, ch
     assert chorus("log").code == 3
 
 
+def test_a_file_in_place_of_choruss_directory_is_a_problem_with_a_fix(repo: UserRepo, chorus: Shell) -> None:
+    in_the_way = repo.git_dir / "chorus"
+    in_the_way.write_text("somebody else's")
+    watcher = checks(chorus)["watcher"]
+    in_the_way.unlink()
+    assert watcher["ok"] is False
+    assert "Not a directory" in str(watcher["detail"])
+    assert "move it away" in str(watcher["fix"])
+
+
 def test_a_running_watcher_and_its_version_are_named(worked: UserRepo, chorus: Shell) -> None:
     chorus("keep", "1")
     detail = str(checks(chorus)["watcher"]["detail"])
