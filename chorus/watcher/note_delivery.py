@@ -6,7 +6,8 @@ message to the session. Nothing is ever typed into a pane.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from chorus.errors import ChorusError, ExitCode
@@ -42,6 +43,7 @@ class NoteDelivery:
     publish: Callable[[EventJson], None]
     # The sessions that have drafts; None: not known yet.
     _with_drafts: set[str] | None = field(default=None)
+    _being_sent: set[int] = field(default_factory=set)
 
     def write(
         self, readers: Readers, here: str, name: str, text: str, *, path: str | None, line: int | None
@@ -91,7 +93,7 @@ class NoteDelivery:
         chosen = [
             (recorder, note)
             for recorder, note in _each(readers)
-            if (note.n in wanted if wanted else note.state == "draft")
+            if (note.n in wanted if wanted else self._is_unsent(note))
         ]
         if missing := sorted(wanted - {note.n for _, note in chosen}):
             _raise_unknown(missing[0])
@@ -106,33 +108,33 @@ class NoteDelivery:
         for session, notes in by_session.items():
             run = self.runs.in_session(session)
             if run is not None and not run.ending:
-                await self.runs.send_message(run, self._take_text(notes))
+                with self._deliver(notes) as text:
+                    await self.runs.send_message(run, text)
                 now_sent.append(session)
             else:
                 self._queue(session, notes)
                 queued.append(session)
-        self._changed()
         return {"sent": sorted(note.n for _, note in chosen), "now": now_sent, "queued": queued}
 
     def send_with_message(self, session: SessionId) -> None:
         """Queue a session's drafts, so that it reads them with the message that the user has just sent."""
         if mine := self._drafts_of(session):
             self._queue(session, mine)
-            self._changed()
 
-    def take_for_message(self, session: SessionId) -> str | None:
-        """Return a session's drafts as text for a message, and mark them as sent. None if there are none."""
+    @contextmanager
+    def deliver_with_message(self, session: SessionId) -> Iterator[str | None]:
+        """Yield a session's drafts as text for a message; None if there are none. Then mark them as sent."""
         mine = self._drafts_of(session)
         if not mine:
-            return None
-        text = self._take_text(mine)
-        self._changed()
-        return text
+            yield None
+            return
+        with self._deliver(mine) as text:
+            yield text
 
     def _drafts_of(self, session: str) -> list[tuple[Recorder, Note]]:
         if self._with_drafts is not None and session not in self._with_drafts:
             return []
-        drafts = [(recorder, note) for recorder, note in _each(self.readers()) if note.state == "draft"]
+        drafts = [(recorder, note) for recorder, note in _each(self.readers()) if self._is_unsent(note)]
         sessions = [note_json(recorder, note)["session"] or "" for recorder, note in drafts]
         self._with_drafts = set(sessions)
         return [draft for draft, of in zip(drafts, sessions, strict=True) if of == session]
@@ -148,22 +150,35 @@ class NoteDelivery:
             raise NotDeliverable(f"session {session} reports through neither hooks nor the mod")
 
     def _queue(self, session: str, notes: list[tuple[Recorder, Note]]) -> None:
-        notice = Notice(SessionId(session), self._take_text(notes))
-        self.notices.add([notice], self.roster.sessions.values())
+        with self._deliver(notes) as text:
+            self.notices.add([Notice(SessionId(session), text)], self.roster.sessions.values())
 
-    def _take_text(self, notes: list[tuple[Recorder, Note]]) -> str:
-        """Mark notes as sent, and return the text that carries them."""
+    def _is_unsent(self, note: Note) -> bool:
+        return note.state == "draft" and note.n not in self._being_sent
+
+    @contextmanager
+    def _deliver(self, notes: list[tuple[Recorder, Note]]) -> Iterator[str]:
+        """Yield the text that carries these notes. Mark them as sent when the block has sent it."""
         notes = sorted(notes, key=lambda each: each[1].n)
+        numbers = {note.n for _, note in notes}
         described = [note_json(recorder, note) for recorder, note in notes]
-        summaries = [_summary(recorder, note) for recorder, note in notes]
-        for (recorder, note), shown in zip(notes, described, strict=True):
-            last = max((entry.n for entry in recorder.entries() if entry.n is not None), default=0)
-            note_log(recorder).mark_sent(note.n, time=now(), after=last, lines=shown["quote"])
-        return render_notes(described, summaries)
+        lasts = [_last_action(recorder) for recorder, _ in notes]
+        self._being_sent |= numbers
+        try:
+            yield render_notes(described, [_summary(recorder, note) for recorder, note in notes])
+            for (recorder, note), shown, last in zip(notes, described, lasts, strict=True):
+                note_log(recorder).mark_sent(note.n, time=now(), after=last, lines=shown["quote"])
+        finally:
+            self._being_sent -= numbers
+            self._changed()
 
     def _changed(self) -> None:
         self._with_drafts = None
         self.publish(NotesEvent(event="notes", notes=self.all(self.readers())))
+
+
+def _last_action(recorder: Recorder) -> int:
+    return max((entry.n for entry in recorder.entries() if entry.n is not None), default=0)
 
 
 def _each(readers: Readers) -> list[tuple[Recorder, Note]]:

@@ -7,8 +7,9 @@ empty, hooks do not wait for a reply.
 """
 
 import json
-from collections.abc import Iterable
-from contextlib import suppress
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ class NoticeQueue:
         self._path = path
         self._spool = spool
         self._queued: list[AnyNotice] = []
-        self._sent: dict[str, list[AnyNotice]] = {}  # by hook event
+        self._sent: dict[str, list[AnyNotice]] = {}  # by hook event or message
 
     def load(self) -> None:
         """Read the notices that an earlier watcher did not deliver. A damaged file counts as empty."""
@@ -63,7 +64,7 @@ class NoticeQueue:
         if not self._queued and not self._sent:
             return
         for replied, printed in self._spool.take_printed_answers().items():
-            self._confirm(replied, printed=printed)
+            self._confirm(replied, arrived=printed)
         session = self._events.notice_session(event.value)
         if session is None:
             return
@@ -79,10 +80,25 @@ class NoticeQueue:
             self._save()
         return render_notices(mine) or None
 
-    def _confirm(self, event: str, *, printed: bool) -> None:
-        """Forget the notices sent to a hook if it printed them; otherwise queue them again."""
+    @contextmanager
+    def deliver(self, session: SessionId) -> Iterator[str | None]:
+        """Yield the text of this session's notices; None without notices. If the block fails, keep them."""
+        mine = self._take(session)
+        if not mine:
+            yield None
+            return
+        name, is_sent = uuid.uuid4().hex, False
+        self._sent[name] = mine
+        try:
+            yield render_notices(mine)
+            is_sent = True
+        finally:
+            self._confirm(name, arrived=is_sent)
+
+    def _confirm(self, event: str, *, arrived: bool) -> None:
+        """Forget the notices sent to a hook, or in a message, if they arrived; else queue them again."""
         sent = self._sent.pop(event, [])
-        if not printed:
+        if not arrived:
             self._queued = drop_undone([*sent, *self._queued])
         self._save()
 

@@ -6,6 +6,7 @@ An unknown request or wrong arguments are refused with one sentence. The request
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -310,12 +311,14 @@ class PaneRequests:
     async def send(self, arguments: SendArguments) -> RunJson:
         found = self.runs.find(arguments.get("run"))
         known = self.roster.sessions.get(found.session) if found.session else None
-        # Without hooks and mod, notices go with the user's next message.
-        notice = None
-        if known is not None and not known.is_live:
-            texts = (self.notices.take(known.id), self.note_delivery.take_for_message(known.id))
-            notice = "\n\n".join(text for text in texts if text) or None
-        sent = await self.runs.send_message(found, arguments["message"], notice, arguments.get("images", ()))
+        with ExitStack() as deliveries:
+            notice = None
+            # Without hooks and mod, notices go with the user's next message.
+            if known is not None and not known.is_live:
+                both = (self.notices.deliver(known.id), self.note_delivery.deliver_with_message(known.id))
+                notice = "\n\n".join(filter(None, map(deliveries.enter_context, both))) or None
+            images = arguments.get("images", ())
+            sent = await self.runs.send_message(found, arguments["message"], notice, images)
         return {"run": found.name, "session": found.session, "message": sent}
 
     async def ready(self, arguments: RunArguments) -> RunJson:
