@@ -93,6 +93,13 @@ class Place:
                 state.presence = lost
         self.current = level
 
+    def restore(self, level: int) -> None:
+        """Go to the state at `level` again. If another state has given the place its content, both are HERE."""
+        if level != self.current and self.states[level].value == self.value:
+            self.states[level].presence = Presence.HERE
+        elif level != self.current:
+            self.go_to(level, Presence.REVERTED)
+
     def find(self, value: bytes | None) -> int | None:
         """Return the index of a state with this content; None if there is none.
 
@@ -179,8 +186,7 @@ class LineHistory:
         ]
         if [value for value in values if value is not None] == list(version.lines):
             for place, level in zip(self.places, levels, strict=True):
-                if level != place.current:
-                    place.go_to(level, Presence.REVERTED)
+                place.restore(level)
             self._change_file(version, Presence.REVERTED)
             self.versions.append(version)
             return

@@ -235,6 +235,14 @@ def test_a_redone_line_is_not_gone_where_the_file_returns_to_a_version_from_befo
     assert lines.count("one") == (1, 1)
 
 
+def test_a_line_that_two_actions_removed_counts_for_both_although_one_was_reverted_and_redone() -> None:
+    lines = follow("a\nb\nc\n", ("one", "a\nc\n"), ("revert", "a\nb\nc\n"), ("two", "a\nc\n"))
+    lines.redo("one", text("a\nc\n"))
+    assert gone(lines) == {"one": (0, 1), "two": (0, 1)}
+    lines.add_other(text("a\nb\nc\n"))
+    assert gone(lines) == {"one": (1, 1), "two": (1, 1)}
+
+
 def test_a_line_that_was_undone_and_comes_back_is_no_longer_gone() -> None:
     """Also if something else was written there in between, which is gone then."""
     steps = [("one", "a\n1\nc\n"), ("user", "a\nb\nc\n"), ("user", "a\nmine\nmore\nc\n")]
