@@ -602,6 +602,21 @@ def test_of_several_staged_lines_the_first_that_an_action_changed_is_named(
     assert [action.obstacles[0].line for action in done.left] == [9, 20]
 
 
+def test_a_staged_line_holds_back_who_inserted_it_and_not_who_removed_another(
+    numbered: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    """Also if actions between them fit only together."""
+    inserted = agent.replace("n.txt", b"line 10\n", b"line 10\nnew\n")
+    user_writes(numbered, recorder, b"new\n", b"mine\n")
+    user_writes(numbered, recorder, b"line 5\n", b"also mine\nline 5\n")
+    rewrote = agent.replace("n.txt", b"also mine\nline 5\n", b"five\n")
+    removed = agent.replace("n.txt", b"five\n", b"")
+    numbered.git("add", "n.txt")
+    done = land(agent, dry_run=True)
+    assert [number for number, _ in left(done)] == [inserted.n]
+    assert [group.numbers for group in done.groups] == [[rewrote.n, removed.n]]
+
+
 def test_a_staged_line_holds_back_whoever_removed_it_and_not_who_removed_the_next(
     numbered: UserRepo, agent: Agent
 ) -> None:

@@ -169,7 +169,7 @@ class _Fitter:
         for change in touching:
             merged = merge_entries(self._workspace, change.before, now, change.after, positions=positions)
             if merged is None:
-                return {}
+                continue  # it fits only together with others, one of which may be found
             old, new = self._text(now), self._text(merged)
             changes = hunks(old, new)
             followed = {line: follow_line(position, changes) for line, position in lines.items()}
