@@ -94,7 +94,7 @@ class Place:
         self.current = level
 
     def restore(self, level: int) -> None:
-        """Go to the state at `level` again. If another state has given the place its content, both are HERE."""
+        """Go to the state at `level` again. If another state has the same content now, both are HERE."""
         if level != self.current and self.states[level].value == self.value:
             self.states[level].presence = Presence.HERE
         elif level != self.current:
