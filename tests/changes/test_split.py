@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -364,6 +365,13 @@ def test_the_overwritten_one_of_two_edits_of_the_same_text_was_first() -> None:
 def test_a_file_is_made_before_it_is_edited() -> None:
     made, edited = ReportedEdit(created=True, after=ROWS), edit(ROWS, FIRST)
     assert writing_order(None, FIRST.encode(), [edited, made]) == (1, 0)
+
+
+def test_a_report_that_made_the_file_or_needs_one_does_not_come_first_in_the_other_case() -> None:
+    made, edited = ReportedEdit(created=True, after=ROWS), edit(ROWS, FIRST)
+    assert writing_order(ROWS.encode(), FIRST.encode(), [made, edited]) == (1, 0)
+    unknown = replace(edited, before=None)
+    assert writing_order(None, FIRST.encode(), [unknown, made]) == (1, 0)
 
 
 def test_where_the_texts_do_not_decide_the_order_of_arrival_is_kept() -> None:
