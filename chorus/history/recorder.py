@@ -97,6 +97,7 @@ class Recorder:
         with self.journal.writing():
             seen = self._observe(paths, exclude)
             if not is_waiting():
+                self.journal.head_tracker.keeps_base = True
                 return False
             if seen.edits:
                 self.journal.append_outside(seen.edits, None)
@@ -150,6 +151,7 @@ class Recorder:
             new = in_order_of_ends(self._without_contained(new, source))
             located = set(self.workspace.locate_all(open_paths))
             seen = self._observe(self._where(new), ())
+            self.journal.head_tracker.keeps_base = True  # until these changes are recorded
             if wait_for_open_calls and is_overtaken():
                 return False
             # The client did not wait until these calls were recorded. So a later call that is still unknown
@@ -164,6 +166,7 @@ class Recorder:
             if wait_for_open_calls and unclear:
                 return False
             self._append_attribution(result, seen, source)
+            self.journal.head_tracker.keeps_base = False
             return True
 
     def record_unchanged(self, action: Action, source: str | None = None) -> None:

@@ -11,7 +11,7 @@ from chorus.errors import ChorusError
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action
 from chorus.store.lock_file import CannotWrite
-from tests.history.agent_at_work import action, entry_of, reported
+from tests.history.agent_at_work import action, bash, entry_of, reported
 from tests.history.invariants import assert_whole, untouched
 from tests.imitation.disk import unmount
 from tests.repos import UserRepo
@@ -69,6 +69,29 @@ def test_a_full_disk_is_a_clear_error_and_nothing_is_half_done(
         assert failed > 3
         ballast.unlink()
         assert entry_of(recorder, "t2").status == "committed"
+        assert_whole(repo, recorder)
+
+
+def test_a_branch_switch_that_a_full_disk_kept_from_being_recorded_is_not_the_agents(
+    repo_on_it: UserRepo, small_disk: Path
+) -> None:
+    repo = repo_on_it
+    repo.git("reset", "-q", "--hard")
+    repo.git("checkout", "-qb", "other")
+    repo.commit("other", **{f"file{number}.txt": b"other\n" * 5000 for number in range(5)})
+    repo.git("checkout", "-q", "main")
+    with Recorder.open(repo.path) as recorder:
+        recorder.start()
+        repo.git("checkout", "-q", "other")
+        ballast = small_disk / "ballast"
+        fill(ballast)
+        with pytest.raises(CannotWrite):
+            recorder.record_outside()
+        ballast.unlink()
+        repo.write("own.txt", b"own\n")
+        recorder.record_window(bash("t1"))
+        assert entry_of(recorder, "t1").paths == ("own.txt",)
+        assert recorder.entries()[0].reason == "checkout: moving from main to other"
         assert_whole(repo, recorder)
 
 

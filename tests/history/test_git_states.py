@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from chorus.history.disk_changes.attribution import EndedCall
 from chorus.history.disk_changes.head_moves import parse_head, read_reflog_steps, render_head
 from chorus.history.recorder import Recorder
 from chorus.model.commits.commit_message import render_actions
@@ -351,6 +352,26 @@ def test_a_change_that_the_agent_also_commits_in_one_command_is_its_own(clean: U
         entry = agent.bash(change, command="sed -i s/1/agent/ app.py && git commit -qam 'by the agent'")
         assert entry.paths == ("app.py",)
         assert patch_of(clean, entry.commit) == ["-x = 1", "-y = 2", "+x = agent"]
+        assert_whole(clean, recorder)
+
+
+def test_a_lane_starts_before_the_agents_own_commit_also_if_recording_had_to_wait(clean: UserRepo) -> None:
+    with Recorder.open(clean.path) as recorder:
+        recorder.start()
+        clean.write("app.py", b"x = agent\n")
+        clean.git("commit", "-qam", "by the agent")
+        assert not recorder.record_before_call(None, is_waiting=iter([True, False]).__next__)
+        call = EndedCall(bash("t1"), None)
+        for _ in range(2):
+            assert not recorder.record_ended([call], None, ["app.py"], wait_for_open_calls=True)
+        assert recorder.record_ended([call])
+        assert patch_of(clean, entry_of(recorder, "t1").commit) == ["-x = 1", "-y = 2", "+x = agent"]
+        heads = [line for line in recorder.journal.marks.lines if line["kind"] == "head"]
+        assert len(heads) == 1
+        clean.git("commit", "-q", "--allow-empty", "-m", "mine")
+        recorder.record_outside()
+        Agent(clean, recorder, "other").edit("made.txt", b"made\n")
+        assert recorder.lanes.all()[-1].base == clean.git("rev-parse", "HEAD").strip()
         assert_whole(clean, recorder)
 
 

@@ -58,9 +58,26 @@ class HeadTracker:
         # HEAD when the changes found now were made. It may be older than `head`: an agent may change files
         # and commit them in one command.
         self.base = self.head
+        # Whether the next look keeps `base`: the changes found last are not recorded, so it finds them again.
+        self.keeps_base = False
+        self._before_look = (self.head, self._stash, self.branch, self.base, self.keeps_base)
 
     def look(self) -> HeadMove | None:
         """Return the move of HEAD or the stash since the last look; None if neither moved."""
+        *_, base, keeps_base = self._before_look = (
+            self.head, self._stash, self.branch, self.base, self.keeps_base
+        )  # fmt: skip
+        move = self._find_move()
+        if keeps_base and not (move and move.steps):
+            self.base = base
+        self.keeps_base = False
+        return move
+
+    def forget_look(self) -> None:
+        """Undo the last look, because its move could not be recorded. The next look finds the move again."""
+        self.head, self._stash, self.branch, self.base, self.keeps_base = self._before_look
+
+    def _find_move(self) -> HeadMove | None:
         before, stash = self.head, self._stash
         self.head, self._stash = self._workspace.repository.head(), self._workspace.refs.read(STASH)
         self.base = self.head

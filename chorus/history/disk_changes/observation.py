@@ -42,14 +42,18 @@ class Observer:
             paths = [*paths, *self._workspace.scanner.other_spellings(tree, paths)]
         tracker = self._journal.head_tracker
         move = tracker.look()
-        moved = tracker.paths_of(move) if move else []
-        # Also look where git wrote. If that is unknown, look everywhere.
-        wanted = None if paths is None or moved is None else [*paths, *moved]
-        scan = self._workspace.scanner.changed(tree, wanted)
-        changes = [change for change in scan.changes if change.path not in exclude]
-        recorded: list[TimelineCommit] = []
-        if move is not None:
-            changes, recorded = self._record_move(move, None if moved is None else set(moved), changes)
+        try:
+            moved = tracker.paths_of(move) if move else []
+            # Also look where git wrote. If that is unknown, look everywhere.
+            wanted = None if paths is None or moved is None else [*paths, *moved]
+            scan = self._workspace.scanner.changed(tree, wanted)
+            changes = [change for change in scan.changes if change.path not in exclude]
+            recorded: list[TimelineCommit] = []
+            if move is not None:
+                changes, recorded = self._record_move(move, None if moved is None else set(moved), changes)
+        except BaseException:
+            tracker.forget_look()
+            raise
         if paths is not None:
             changes = [change for change in changes if is_named(change.path, set(paths))]
         return DiskChanges(edits_of(changes), lasting(scan.omitted), tuple(recorded))
