@@ -6,6 +6,8 @@ inside `mcp_response`. A server's own message goes to the client in a new contro
 """
 
 import json
+import os
+import queue
 import subprocess
 import threading
 import uuid
@@ -55,6 +57,7 @@ class McpServer:
         self._send = send
         self._pending: dict[str, str] = {}  # id of the message -> id of the control request
         self._is_over = False  # the server sends no more responses
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # to write; None: no more
         self._process = subprocess.Popen(
             ["/bin/sh", "-c", f"exec {command}"],
             env=environment,
@@ -62,7 +65,10 @@ class McpServer:
             stdout=subprocess.PIPE,
             start_new_session=True,
         )
+        assert self._process.stdin is not None
         assert self._process.stdout is not None
+        # A server that does not read must not keep the caller waiting.
+        threading.Thread(target=self._write, args=(self._process.stdin,), daemon=True).start()
         threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
 
     @property
@@ -70,20 +76,15 @@ class McpServer:
         return not self._is_over and self._process.poll() is None
 
     def send(self, request: str, message: dict[str, Any]) -> None:
-        key = _key(message.get("id"))
-        self._pending[key] = request
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-            self._process.stdin.flush()
-        except OSError:
-            self._is_over = True
-        if self._is_over:
-            self._refuse_pending()
-        elif "id" not in message or "method" not in message:
+        is_request = "id" in message and "method" in message
+        if is_request:
+            self._pending[_key(message["id"])] = request
+        self._lines.put(json.dumps(message).encode() + b"\n")
+        if not is_request:
             # A notification, or the client's own response: the server does not respond to it.
-            del self._pending[key]
             self._send(mcp_reply(request, {"jsonrpc": "2.0", "result": {}}))
+        elif self._is_over:
+            self._refuse_pending()
 
     def close(self) -> None:
         """Terminate the server. Kill it if it does not end."""
@@ -93,9 +94,14 @@ class McpServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        assert self._process.stdin is not None
-        with suppress(OSError):  # unwritten text may be left in the buffer
-            self._process.stdin.close()
+        self._lines.put(None)
+
+    def _write(self, stream: IO[bytes]) -> None:
+        with stream, suppress(OSError):
+            while (line := self._lines.get()) is not None:
+                while line:
+                    line = line[os.write(stream.fileno(), line) :]
+        self._end()
 
     def _read(self, stream: IO[bytes]) -> None:
         with stream:
@@ -104,6 +110,9 @@ class McpServer:
                     message = json.loads(line)
                     if isinstance(message, dict):
                         self._take(message)
+        self._end()
+
+    def _end(self) -> None:
         self._is_over = True
         self._refuse_pending()
 

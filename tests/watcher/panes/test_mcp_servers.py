@@ -3,6 +3,7 @@
 import queue
 import shlex
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ for line in sys.stdin:
     if message.get("method") == "mute":
         os.close(1)
         continue
+    if name == "ask first":
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "method": "roots/list"}), flush=True)
+        sys.stdin.readline()
     if "id" in message:
         content = [{"type": "text", "text": "Division by zero"}]
         result = {"content": content, "isError": name == "divide"}
@@ -39,6 +43,7 @@ class Client:
         program = directory / "server.py"
         program.write_text(PROGRAM)
         commands = {"sums": shlex.join([sys.executable, str(program)]), "none": "/no/such/program"}
+        commands["deaf"] = "sleep 60"
         self.replies: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.servers = McpServers(commands, {"PATH": "/usr/bin:/bin"}, self.replies.put)
 
@@ -82,6 +87,23 @@ def test_a_request_of_the_server_goes_to_the_client(client: Client) -> None:
     assert asked["type"] == "control_request"
     assert asked["request"]["message"]["method"] == "roots/list"
     assert client.ask("sums", id=9, result={})["subtype"] == "success"
+
+
+def test_a_request_of_the_server_may_have_the_number_of_a_pending_one(client: Client) -> None:
+    asked = client.ask("sums", id=9, method="tools/call", params={"name": "ask first"})
+    assert asked["request"]["message"] == {"jsonrpc": "2.0", "id": 9, "method": "roots/list"}
+    assert client.ask("sums", id=9, result={})["response"]["mcp_response"]["result"] == {}
+    assert client.next_reply()["response"]["mcp_response"]["result"]["isError"] is False
+
+
+def test_a_server_that_does_not_read_keeps_nobody_waiting(client: Client) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"text": "x" * 200_000}}
+    sending = threading.Thread(target=client.servers.send, args=("r", "deaf", message), daemon=True)
+    sending.start()
+    sending.join(SECONDS / 3)
+    assert not sending.is_alive()
+    client.servers.close()
+    assert client.next_reply()["error"] == "the MCP server 'deaf' has ended"
 
 
 def test_a_server_that_is_not_there_is_a_protocol_error(client: Client) -> None:
