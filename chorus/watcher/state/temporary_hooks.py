@@ -33,6 +33,7 @@ class HookInstallation:
 class TemporaryHooks:
     path: Path
     installations: list[HookInstallation] = field(default_factory=list)
+    _problems: dict[str, str] = field(default_factory=dict)  # by settings file; each is logged once
 
     def load(self) -> None:
         """Read what an earlier watcher saved. A damaged file counts as empty."""
@@ -49,14 +50,22 @@ class TemporaryHooks:
             self._save([*self.installations, installation])
 
     def remove_unused(self, is_running: Callable[[str], bool], setup: Setup) -> None:
-        """Uninstall the hooks of settings files whose clients have all ended."""
+        """Uninstall the hooks of settings files whose clients have all ended.
+
+        If that fails, the hooks are still remembered, and the next call tries again.
+        """
         left = [one for one in self.installations if is_running(one.client)]
         used = {one.settings for one in left}
+        problems: dict[str, str] = {}
         for one in {one.settings: one for one in self.installations if one.settings not in used}.values():
             try:
                 setup.uninstall_hooks(Path(one.settings), backups=Path(one.backups))
             except ChorusError as error:
-                log.warning("cannot remove the hooks from %s: %s", one.settings, error)
+                problems[one.settings] = str(error)
+                if self._problems.get(one.settings) != str(error):
+                    log.warning("cannot remove the hooks from %s: %s", one.settings, error)
+        self._problems = problems
+        left += [one for one in self.installations if one.settings in problems]
         if left != self.installations:
             self._save(left)
 

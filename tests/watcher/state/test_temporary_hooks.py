@@ -83,10 +83,19 @@ def test_a_damaged_loan_file_counts_as_empty(temporary_hooks: TemporaryHooks, ru
     assert temporary_hooks.installations == []
 
 
-def test_a_settings_file_that_cannot_be_changed_is_left_alone(
-    temporary_hooks: TemporaryHooks, settings: Path
+def test_hooks_that_cannot_be_removed_now_are_removed_later(
+    temporary_hooks: TemporaryHooks, settings: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     add(temporary_hooks, settings, "1:a")
+    with_hooks = settings.read_text()
     settings.write_text("{ not settings")
-    temporary_hooks.remove_unused(lambda client: False, AGENT.setup)
+    for _ in range(3):
+        temporary_hooks.remove_unused(lambda client: False, AGENT.setup)
     assert settings.read_text() == "{ not settings"
+    assert len(caplog.records) == 1
+    settings.write_text(with_hooks)
+    next_watchers = TemporaryHooks(tmp_path / "temporary-hooks.json")
+    next_watchers.load()
+    next_watchers.remove_unused(lambda client: False, AGENT.setup)
+    assert not settings.exists()
+    assert next_watchers.installations == []
