@@ -173,6 +173,7 @@ class Workspace:
         self._located.clear()
         self._converts.clear()
         self._spliced = None
+        self.trees.forget_results()
         try:
             yield
         finally:

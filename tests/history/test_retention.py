@@ -142,3 +142,20 @@ def test_a_process_that_missed_a_rewrite_of_the_history_knows_every_lane(
             new.edit("new.txt", b"%d\n" % number)
         assert away.log.lanes() == recorder.log.lanes()
         assert len(away.log.lanes()) == 2
+
+
+def test_a_tree_that_a_sweep_removed_is_written_again_for_the_same_change(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    agent = Agent(repo, recorder)
+    before = (repo.path / "run.sh").read_bytes()
+    made = agent.edit("run.sh", b"agent\n")
+    repo.write("run.sh", before)
+    repo.write("notes.txt", b"other\n")
+    recorder.record_outside()
+    drop(recorder, made.lane)
+    recorder.workspace.store._loose._recent.clear()  # it ends long before the grace period of a sweep
+    sweep(recorder.workspace.repository, recorder.workspace.store, grace_seconds=-1)
+    again = agent.edit("run.sh", b"agent\n")
+    assert again.lane != made.lane
+    assert_whole(repo, recorder)

@@ -68,6 +68,10 @@ class Trees:
         replaced = self._replace(root, changes) if len(changes) == 1 else None
         return replaced or self._splice(root, nest(changes)) or self._store.write_tree(b"")
 
+    def forget_results(self) -> None:
+        """Write every directory of the next change, as a sweep may have removed the last results."""
+        self._last_results.clear()
+
     def lookup(self, root: Oid | None, path: RepoPath) -> TreeEntry | None:
         """The entry at a path, file or directory."""
         entry = TreeEntry(TREE_MODE, root) if root else None
