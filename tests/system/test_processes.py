@@ -1,5 +1,6 @@
 """Both implementations of processes, on this machine: psutil, which macOS needs, reads Linux's too."""
 
+import errno
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import psutil
 import pytest
@@ -48,6 +50,27 @@ def test_a_process_is_read_whole(processes: ModuleType, child: subprocess.Popen[
     assert found.group == child.pid
     assert found.started == processes.read_start(child.pid)
     assert processes.list_group(child.pid) == [child.pid]
+
+
+def test_a_process_that_may_not_be_read_counts_as_none(
+    processes: ModuleType, child: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `hidepid=1`, /proc shows that other users' processes are there, and nothing of them."""
+    open_file = os.open
+
+    def open_own(path: str, *arguments: int, **more: Any) -> int:
+        if path.startswith(f"/proc/{child.pid}/"):
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), path)
+        return open_file(path, *arguments, **more)
+
+    def refuse(process: psutil.Process) -> str:
+        raise psutil.AccessDenied(process.pid)
+
+    monkeypatch.setattr(os, "open", open_own)
+    monkeypatch.setattr(psutil.Process, "status", refuse)
+    assert processes.read_process(child.pid) is None
+    assert processes.read_start(child.pid) is None
+    assert processes.is_stopped(child.pid)
 
 
 def _is_executed(processes: ModuleType, pid: int) -> bool:

@@ -12,14 +12,16 @@ from chorus.system.processes.process import Process
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 READ_BYTES = 2**14
+# There is no such process. Or it is another user's, and /proc is mounted with `hidepid`.
+UNREADABLE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 
 def read_process(pid: int) -> Process | None:
-    """The process with this id; None if there is none."""
+    """The process with this id; None if there is none, or if it may not be read."""
     try:
         stat = _read(pid, "stat").decode("utf-8", "replace")
         arguments = _read(pid, "cmdline")
-    except (FileNotFoundError, ProcessLookupError):
+    except UNREADABLE:
         return None
     # The name is in parentheses and may contain anything, parentheses too.
     name, fields = stat[stat.index("(") + 1 : stat.rindex(")")], stat[stat.rindex(")") + 2 :].split()
@@ -30,10 +32,10 @@ def read_process(pid: int) -> Process | None:
 
 
 def read_start(pid: int) -> str | None:
-    """`Process.started` of the process with this id, faster than `read_process`; None if there is none."""
+    """`Process.started` of the process with this id; None as from `read_process`, which is slower."""
     try:
         stat = _read(pid, "stat")
-    except (FileNotFoundError, ProcessLookupError):
+    except UNREADABLE:
         return None
     fields = stat[stat.rindex(b")") + 2 :].split()
     return None if fields[0] in (b"Z", b"X") else fields[19].decode("ascii")
@@ -59,10 +61,10 @@ def start_time(pid: int, started: str) -> float | None:
 
 
 def is_stopped(pid: int) -> bool:
-    """True if the process is stopped by a signal, or no longer exists."""
+    """True if the process is stopped by a signal, no longer exists, or may not be read."""
     try:
         stat = _read(pid, "stat")
-    except (FileNotFoundError, ProcessLookupError):
+    except UNREADABLE:
         return True
     return stat[stat.rindex(b")") + 2 : stat.rindex(b")") + 3] in b"Tt"
 

@@ -15,7 +15,7 @@ _OWN_START = psutil.Process().create_time()
 
 
 def read_process(pid: int) -> Process | None:
-    """The process with this id; None if there is none."""
+    """The process with this id; None if there is none, or if it may not be read."""
     started = read_start(pid)
     if started is None:
         return None
@@ -25,12 +25,12 @@ def read_process(pid: int) -> Process | None:
             with process.oneshot():
                 name, arguments = process.name(), _arguments(process)
         return Process(pid, started, name, arguments, os.getpgid(pid), _foreground_group(pid))
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
         return None
 
 
 def read_start(pid: int) -> str | None:
-    """`Process.started` of the process with this id, faster than `read_process`; None if there is none."""
+    """`Process.started` of the process with this id; None as from `read_process`, which is slower."""
     try:
         with _translate_errors():
             process = psutil.Process(pid)
@@ -38,7 +38,7 @@ def read_start(pid: int) -> str | None:
             # The hash of the id and the kernel's start time never changes, while `create_time` moves with the
             # clock.
             return None if ended else f"h{hash(process) % 2**64:016x}"
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
         return None
 
 
@@ -49,16 +49,16 @@ def start_time(pid: int, started: str) -> float | None:
     try:
         with _translate_errors():
             return psutil.Process(pid).create_time() - (psutil.Process().create_time() - _OWN_START)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
         return None
 
 
 def is_stopped(pid: int) -> bool:
-    """True if the process is stopped by a signal, or no longer exists."""
+    """True if the process is stopped by a signal, no longer exists, or may not be read."""
     try:
         with _translate_errors():
             return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
         return True
 
 
