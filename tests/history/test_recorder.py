@@ -1,5 +1,6 @@
 """Every action is recorded once, with its own change alone, and the user's repository stays as it is."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
@@ -517,3 +518,34 @@ def test_what_a_call_that_is_not_reported_yet_may_have_added_to_a_commands_file_
         ["+command"],
         ["+edit"],
     ]
+
+
+def test_a_mode_that_changed_with_three_edits_at_once_changes_with_the_last(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    states = ["1\n2\n3\n4\n5\n", "one\n2\n3\n4\n5\n", "one\n2\nthree\n4\n5\n", "one\n2\nthree\n4\nfive\n"]
+    repo.commit("a script", **{"plain.sh": states[0].encode()})
+    recorder.record_outside()
+    place = repo.write("plain.sh", states[-1].encode())
+    place.chmod(0o755)
+    edits = list(enumerate(pairwise(states)))
+    recorder.record_named_paths([action(f"t{n}", place, report=reported(place, a, b)) for n, (a, b) in edits])
+    commits = [entry_of(recorder, f"t{n}").commit for n, _ in edits]
+    modes = [repo.git("ls-tree", commit or "", "plain.sh").split()[0] for commit in commits]
+    assert modes == ["100644", "100644", "100755"]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize("why", ["shared", "is_late"])
+def test_of_a_command_beside_others_only_what_it_reports_is_its_change(
+    repo: UserRepo, recorder: Recorder, why: str, complete: bool, alone: bool
+) -> None:
+    """If its report is not complete, or if the command was alone, every file that changed is."""
+    recorder.start()
+    place, other = repo.write("mine.txt", b"1\n"), repo.write("other.txt", b"2\n")
+    report = reported(place, None, "1\n")._replace(complete=complete)
+    call = EndedCall(bash("t1", report=report), [str(place), str(other)])
+    recorder.record_ended([call if alone else call._replace(**{why: True})])
+    own = ["mine.txt"] if complete and not alone else ["mine.txt", "other.txt"]
+    assert sorted(entry_of(recorder, "t1").paths) == own
