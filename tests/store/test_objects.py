@@ -381,6 +381,27 @@ def test_objects_are_on_the_disk_before_the_ref(tmp_path: Path, monkeypatch: pyt
     assert len(calls) == 6
 
 
+def test_an_object_that_may_not_have_reached_the_disk_is_written_again(
+    repo: UserRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("chorus.system.files.durable_writes.is_in_memory", lambda _: False)
+    with OpenStore.open(repo) as opened:
+        oid, head = opened.store.write_blob(b"data"), opened.repository.head().oid
+        first = (opened.store.directory / oid[:2] / oid[2:]).stat().st_ino
+        assert head is not None
+        with monkeypatch.context() as broken_disk:
+            broken_disk.setattr("chorus.system.files.durable_writes.finish_writing", failing)
+            with pytest.raises(OSError, match="Input/output"):
+                opened.repository.refs.update(TIMELINE, head, None, "not written")
+        assert opened.repository.refs.read(TIMELINE) is None
+
+        assert opened.store.write_blob(b"data") == oid
+        assert (opened.store.directory / oid[:2] / oid[2:]).stat().st_ino != first
+
+
 def test_a_file_is_written_to_the_disk_in_two_steps(tmp_path: Path) -> None:
     with (tmp_path / "file").open("wb") as file:
         file.write(b"x")

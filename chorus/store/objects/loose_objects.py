@@ -49,17 +49,22 @@ class LooseStore:
         self._root = os.fspath(directory)
         self._pending_writes = pending_writes
         self._recent: dict[str, float] = {}
+        self._failures = 0  # of the pending writes, when `_recent` was last cleared for one
 
     def write(self, kind: bytes, data: bytes) -> Oid:
         """Store an object and return its id.
 
-        An object that this process stored in the last RECENT_SECONDS is not written again. Otherwise a file
-        that exists for the object is replaced: the new file has a new time, so a sweep does not remove it.
+        An object that this process stored in the last RECENT_SECONDS is not written again, unless the disk
+        reported an error since. Otherwise a file that exists for the object is replaced: the new file has a
+        new time, so a sweep does not remove it.
         """
         body = b"%s %d\0%s" % (kind, len(data), data)
         oid = sha1(body, usedforsecurity=False).hexdigest()
         recent = self._recent
         now = time.monotonic()
+        if self._failures != self._pending_writes.failures:
+            self._failures = self._pending_writes.failures
+            recent.clear()
         if oid not in recent or now - recent[oid] > RECENT_SECONDS:
             self._put(f"{self._root}/{oid[:2]}/{oid[2:]}", encode(kind, body))
             if len(recent) > MAX_RECENT:

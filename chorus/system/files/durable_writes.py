@@ -50,6 +50,7 @@ class PendingWrites:
     def __init__(self, directory: Path, *, enabled: bool) -> None:
         self.enabled = enabled and not is_in_memory(directory)
         self._pending: list[int] = []
+        self.failures = 0  # how often files that were taken may not have reached the disk
 
     def take(self, descriptor: int) -> None:
         """Start flushing a complete file to the disk. Its descriptor is closed by this object."""
@@ -70,6 +71,9 @@ class PendingWrites:
         pending, self._pending = self._pending, []
         try:
             finish_writing(pending)
+        except OSError:
+            self.failures += 1
+            raise
         finally:
             for descriptor in pending:
                 os.close(descriptor)
