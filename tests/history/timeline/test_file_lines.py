@@ -45,6 +45,16 @@ def test_every_recorded_version_counts_and_the_content_of_now(repo: UserRepo, re
     assert texts(recorder) == "ua(Bb)c"  # that content was not recorded
 
 
+def test_a_record_of_several_files_counts_with_this_file_alone(repo: UserRepo, recorder: Recorder) -> None:
+    def change() -> None:
+        repo.write("a.txt", b"1\n2\n")
+        repo.write("z.txt", b"3\n4\n")
+        repo.write(PATH, b"a\nB\nc\n")
+
+    Agent(repo, recorder).bash(change)
+    assert texts(recorder) == "a(Bb)c"
+
+
 def test_following_that_is_ended_at_any_version_goes_on_there(repo: UserRepo) -> None:
     repo.commit("letters", **{PATH: b"a\nb\nc\n"})
     with Recorder.open(repo.path) as recorder:
