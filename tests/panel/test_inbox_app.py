@@ -106,6 +106,18 @@ async def test_each_answer_goes_to_the_repository_of_the_prompt_that_is_shown(sc
     assert (denied["prompt"], denied["decision"], denied["message"]) == ("7.1.ab", "deny", "use␣ninja")
 
 
+async def test_a_prompt_that_is_gone_when_its_answer_is_sent_gets_none(scripted: Scripted) -> None:
+    shop = scripted("shop")
+    shop.add_prompt(prompt("7.1.ab"))
+    async with run_inbox() as ui:
+        await ui.prompt_ready("shop:7.1.ab")
+        ui.app.answers.approve(time.monotonic())
+        ui.app.model.prompts.clear()
+        ui.app.model.places.clear()
+        await ui.shows("answered or withdrawn; nothing was sent")
+    assert shop.requests_for("answer") == []
+
+
 async def test_a_key_pressed_before_the_prompt_was_seen_is_not_taken(scripted: Scripted) -> None:
     shop = scripted("shop")
     async with run_inbox() as ui:

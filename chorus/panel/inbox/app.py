@@ -15,7 +15,7 @@ from textual.events import Click, Key, Resize
 from textual.filter import LineFilter
 from textual.message import Message
 
-from chorus.errors import ChorusError
+from chorus.errors import ChorusError, NotFound
 from chorus.inbox.live_inbox import LiveInbox
 from chorus.inbox.repositories import mapping
 from chorus.model.api.json_api import AnswerJson
@@ -73,7 +73,10 @@ class InboxClient:
         self._model = model
 
     async def request(self, do: Literal["answer"], arguments: AnswerArguments, *, label: str) -> AnswerJson:
-        key, _, own = self._model.places[arguments["prompt"]]
+        place = self._model.places.get(arguments["prompt"])
+        if place is None:
+            raise NotFound("the prompt was answered or withdrawn; nothing was sent")
+        key, _, own = place
         sent: Mapping[str, object] = {**arguments, "prompt": own, "by": "inbox"}
         return cast("AnswerJson", await self._inbox.request(key, do, sent))
 
