@@ -1,8 +1,10 @@
 """Reverting an action changes its files and nothing else."""
 
+import errno
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,9 @@ from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, apply_prepared, keep, prepare_revert, redo, revert
 from chorus.review.revert.apply import NothingToRevert, recover_revert, restore_overwritten
 from chorus.review.revert.plan import RevertConflict
+from chorus.store.lock_file import CannotWrite
 from tests.history.agent_at_work import Agent, entry_of, on_disk, replayed
+from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
 
 LINES = b"".join(b"line %d\n" % n for n in range(1, 21))
@@ -268,6 +272,32 @@ def test_a_revert_killed_between_two_files_is_finished_at_the_next_start(
         assert entry_of(later, made.id or "").status == "reverted"
         assert replayed(later) == on_disk(repo)
         assert recover_revert(later) == []
+
+
+@pytest.mark.parametrize("content", [b"2\n", b"mine\n"])
+def test_a_revert_that_a_full_disk_kept_from_being_recorded_is_not_finished_over_later_changes(
+    repo: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    agent.edit("app.py", b"1\n")
+    made = agent.edit("app.py", b"2\n")
+    place, open_file = repo.path / "app.py", os.open
+
+    def full(path: Any, *arguments: Any, **options: Any) -> int:
+        if "tmp_obj" in str(path) and place.read_bytes() == b"1\n":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return open_file(path, *arguments, **options)
+
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr(os, "open", full)
+        with pytest.raises(CannotWrite):
+            revert(agent.recorder, select(made.n))
+    agent.recorder.record_outside()
+    repo.write("app.py", content)
+    agent.recorder.record_outside()
+    with Recorder.open(repo.path) as later:
+        assert recover_revert(later) == []
+        assert place.read_bytes() == content
+        assert_whole(repo, later)
 
 
 def _revert_and_die(path: Path, number: int | None, files: int) -> None:

@@ -6,6 +6,7 @@ are touched.
 """
 
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict
@@ -59,7 +60,11 @@ def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOO
         pending = _pending_file(recorder)
         edits = [_make_edit(recorder, write.path, write.now, write.new) for write in plan.writes]
         pending.write(
-            {"edits": [render_edit(edit) for edit in edits], "parts": [_record_json(r) for r in records]}
+            {
+                "edits": [render_edit(edit) for edit in edits],
+                "parts": [_record_json(r) for r in records],
+                "tip": recorder.timeline.tip,
+            }
         )
         try:
             write_files(recorder, plan.writes)
@@ -95,7 +100,8 @@ def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
 def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
     """Finish a revert whose process died: write the files that are not written yet, then record the revert.
 
-    A file that someone has changed since then stays as it is.
+    A file that someone has changed since then stays as it is. If such a change is recorded, the revert failed
+    in a process that went on: it is given up.
     """
     with recorder.journal.writing():
         pending = _pending_file(recorder)
@@ -106,10 +112,25 @@ def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
         records = [_parse_record(record) for record in values["parts"]]
         for path in {edit.path.rpartition("/")[0]: edit.path for edit in edits}.values():
             recorder.workspace.work_tree.remove_scratch_files(path)
-        write_if_unchanged(recorder, edits)
-        recorded = [_append(recorder, r) for r in records if not recorder.journal.has_action(r.id)]
+        recorded = []
+        if not _is_overtaken(recorder, values.get("tip"), edits, {record.id for record in records}):
+            write_if_unchanged(recorder, edits)
+            recorded = [_append(recorder, r) for r in records if not recorder.journal.has_action(r.id)]
         pending.clear()
         return recorded
+
+
+def _is_overtaken(recorder: Recorder, tip: Oid | None, edits: Sequence[Edit], own: set[ToolUseId]) -> bool:
+    """Whether a record after `tip`, other than the revert's `own`, changed one of its files."""
+    if tip is None:  # written by an older version
+        return False
+    timeline = recorder.timeline
+    begun = timeline.find_commit(tip)
+    if begun is None:  # the history was rewritten meanwhile
+        return True
+    position = timeline.position(begun)
+    newer = (recorded.record for edit in edits for recorded in timeline.touching_after(edit.path, position))
+    return any(record.action not in own for record in newer)
 
 
 def _pending_file(recorder: Recorder) -> PendingFile:
