@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.history.agent_at_work import Agent, bash, on_disk
 from tests.history.crash_child import run_and_die
 from tests.history.invariants import assert_whole
 from tests.history.test_crash import POINTS
+from tests.imitation.disk import unmount
 from tests.repos import UserRepo
 from tests.review.test_revert import select
 
@@ -123,6 +125,27 @@ def many(repo: UserRepo, agent: Agent) -> Iterator[UserRepo]:
     agent.bash(lambda: [repo.write(name, b"changed\n") for name in NAMES])
     yield repo
     assert scratch_files(repo) == []
+
+
+def test_a_file_that_the_system_refuses_to_replace_leaves_all_as_they_were(
+    repo: UserRepo, agent: Agent, tmp_path: Path
+) -> None:
+    for name in NAMES:
+        repo.write(name, b"as it was\n")
+    agent.recorder.start()
+    agent.bash(lambda: [repo.write(name, b"changed\n") for name in NAMES])
+    (tmp_path / "mounted").write_bytes(b"changed\n")
+    place = str(repo.path / NAMES[5])
+    if subprocess.run(["mount", "--bind", tmp_path / "mounted", place], capture_output=True).returncode:
+        pytest.skip("mounting a file is not allowed here")
+    try:
+        with pytest.raises(CannotReplace, match=f"{NAMES[5]}: Device or resource busy"):
+            revert(agent.recorder, Selection(["1"]))
+        assert {(repo.path / name).read_bytes() for name in NAMES} == {b"changed\n"}
+        assert recover_revert(agent.recorder) == []
+        assert scratch_files(repo) == []
+    finally:
+        unmount(place)
 
 
 @pytest.mark.parametrize("at", [0, 1, 4])

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from chorus.errors import ChorusError
 from chorus.model.ids import RepoPath
-from chorus.store.lock_file import translate_write_errors, write_all
+from chorus.store.lock_file import translate_write_errors, write_all, write_error
 from chorus.store.objects.tree_object import EXECUTABLE_MODE, SYMLINK_MODE
 from chorus.store.worktree.descent import Blocked, OpenParent, descend, names_in
 from chorus.store.worktree.file_state import File, FileState, Stamp
@@ -69,7 +69,7 @@ class StagedFile:
 
         The bytes are synced before the rename: otherwise the file could be empty after a power loss.
         """
-        with translate_write_errors(self._path), open_parent(self._root, self._path) as parent:
+        with open_parent(self._root, self._path) as parent:
             if self._failure is not None:
                 raise self._failure
             if not self.synced and self.descriptor is not None:
@@ -90,7 +90,7 @@ class StagedFile:
 
 
 def stage(root: str, path: RepoPath, mode: int, data: bytes, *, durable: bool) -> StagedFile:
-    with translate_write_errors(path), open_parent(root, path, create=True) as parent:
+    with open_parent(root, path, create=True) as parent:
         staged = StagedFile(root, path, parent, synced=not durable)
         try:
             staged.fill(parent, mode, data)
@@ -128,7 +128,7 @@ def _try(file: StagedFile, write: Callable[[int], None]) -> None:
 
 
 def delete_file(root: str, path: RepoPath, expected: FileState) -> None:
-    with translate_write_errors(path), open_parent(root, path) as parent:
+    with open_parent(root, path) as parent:
         refuse_changed(path, parent, expected)
         os.unlink(parent.name, dir_fd=parent.directory)
     remove_empty_parents(root, path, path.count("/"))
@@ -148,12 +148,16 @@ def remove_scratch_files(root: str, path: RepoPath) -> None:
 
 @contextlib.contextmanager
 def open_parent(root: str, path: RepoPath, *, create: bool = False) -> Iterator[OpenParent]:
+    """Open the directory of `path`. In the `with` block, raise a ChorusError for any error of the system."""
     try:
         with descend(root, path, create=create) as parent:
             yield parent
     except Blocked as blocked:
         reason = blocked.state.why.value if blocked.state.why else "does not exist"
         raise CannotReplace(f"{path} {reason}") from blocked
+    except OSError as error:
+        known = write_error(error, path)
+        raise CannotReplace(f"{path}: {error.strerror}") if known is error else known from error
 
 
 def write_scratch(parent: OpenParent, scratch: bytes, mode: int, data: bytes) -> int | None:
