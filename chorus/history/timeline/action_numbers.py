@@ -45,7 +45,7 @@ class ActionNumbers:
     def _newest_recorded(self) -> int:
         """The highest number in any work tree, from records and marks because the shared file is missing.
 
-        0 if no work tree has one. A timeline that cannot be read is left out: it must not stop the others.
+        0 if no work tree has one. A timeline with missing objects is left out: it must not stop the others.
         """
         git, refs, common_dir = self._repository.git, self._repository.refs, self._repository.common_dir
         tips = {*refs.list(OLD_REF_PREFIX).values(), *refs.list(REF_PREFIX).values()}
