@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand
 from textual.events import DescendantFocus, Key, Resize
 from textual.filter import LineFilter
+from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
@@ -45,6 +46,11 @@ from chorus.wire.home import Home, list_work_trees
 
 # Keys that act on the row under the cursor.
 ROW_KEYS = frozenset({"keep", "keep_turn", "revert", "revert_turn", "hunks", "note", "edit", "copy"})
+# Keys that only change what is shown.
+VIEW_KEYS = frozenset({"next_prompt", "scope", "session", "zoom", "back", "help", "quit"})
+# When the client ends, its pane closes and tmux gives the panel its place and the keyboard: the panel grows.
+# What the user goes on typing for the client or a shell must not act here, until there is a pause this long.
+PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,8 @@ class Panel(App[None]):
         self._reader = reader
         self._ascii = AsciiFilter() if settings.ascii else None
         self._known_prompts: set[str] | None = None
+        self._size: Size | None = None
+        self._typed_until = 0.0  # keys before this time may be meant for another pane
         self._client = client = WatcherClient(
             settings.home, settings.work_tree, on_change=self._refresh_progress
         )
@@ -120,6 +128,9 @@ class Panel(App[None]):
             self.view.update(self.model.feed({"event": "notes", "notes": notes}))
 
     def on_resize(self, event: Resize) -> None:
+        before, self._size = self._size, event.size
+        if before is not None and (event.size.width > before.width or event.size.height > before.height):
+            self._typed_until = event.time + PAUSE_SECONDS
         self.view.arrange(event.size)  # under a form, the app's own size is not up to date yet
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
@@ -220,9 +231,13 @@ class Panel(App[None]):
         """Run the binding of a key.
 
         A key for the row under the cursor is refused if it was pressed before, or just after, the cursor
-        moved by itself.
+        moved by itself. After the panel has grown, every key that does something is refused until there is a
+        pause.
         """
-        if name == "option":
+        if name not in VIEW_KEYS and pressed < self._typed_until:
+            self._typed_until = pressed + PAUSE_SECONDS
+            self.view.status.show("the panel has just grown: pause for a second, then press again", "warning")
+        elif name == "option":
             self._answers.option(key, pressed)
         elif name in self._answer_keys:
             self._answer_keys[name](pressed)

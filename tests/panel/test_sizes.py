@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from chorus.panel import app
 from chorus.panel.style.labels import to_ascii, wants_ascii
 from chorus.panel.style.theme import choose_palette, count_colours, is_dark
 from tests.panel.harness import run_panel
@@ -54,6 +55,25 @@ async def test_the_panel_under_a_form_follows_a_resize(watcher: ScriptedWatcher)
             await ui.settle()
         await ui.press("escape")
         await ui.until(lambda: [part.size for part in parts] == before, "the arrangement of before")
+
+
+async def test_what_is_typed_on_after_the_client_has_ended_does_nothing(
+    watcher: ScriptedWatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pane closes; the panel gets its place and the keyboard."""
+    watcher.prompts["p1"] = prompt("p1")
+    async with run_panel(watcher, (60, 24)) as ui:
+        await ui.prompt_ready("p1")
+        monkeypatch.setattr(app, "PAUSE_SECONDS", 30.0)
+        await ui.pilot.resize_terminal(120, 24)
+        await ui.press("a", "space", "x", "d", "1", "u")
+        await ui.status_shows("the panel has just grown: pause for a second, then press again")
+        monkeypatch.setattr(app, "PAUSE_SECONDS", 0.0)
+        await ui.pilot.resize_terminal(121, 24)
+        await ui.press("a")
+        assert (await ui.requested("answer"))["decision"] == "allow"
+        assert [watcher.requests_for(do) for do in ("keep", "revert", "undo", "redo")] == [[]] * 4
+        assert len(watcher.requests_for("answer")) == 1
 
 
 @pytest.mark.parametrize("size", [(40, 12), (40, 16), (80, 24), (300, 100)])
