@@ -189,6 +189,8 @@ def test_the_end_of_a_long_reflog_is_enough(clean: UserRepo, monkeypatch: pytest
     for size in (three, 10**6):
         monkeypatch.setattr(head_moves, "REFLOG_TAIL_BYTES", size)
         assert len(read_reflog_steps(git_dir, oids[0], oids[3]) or ()) == 3
+    for other in (Oid("0" * 40), Oid("f" * 40)):
+        assert read_reflog_steps(git_dir, oids[0], other) is None, "the reflog ends with another commit"
 
 
 def test_of_a_commit_that_head_was_on_twice_the_last_time_counts(clean: UserRepo) -> None:

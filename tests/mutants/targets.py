@@ -130,6 +130,16 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "core/ReplaceComparisonOperator_Lt_NotEq",
     ): "as above",
     (
+        "watcher/notice_queue.py",
+        'return [s.id for s in sessions if s.id in waiting and s.state != "gone" and s.is_live]',
+        "core/ReplaceComparisonOperator_NotEq_Gt",
+    ): "every other state comes after it in the alphabet",
+    (
+        "history/lanes/lane_change.py",
+        "if ours is None and after is not None:",
+        "core/ReplaceAndWithOr",
+    ): "nothing is in the way of a file that is there",
+    (
         "watcher/work_trees.py",
         "self.was_rewound: Callable[[Path], bool] = lambda path: False",
         "core/ReplaceFalseWithTrue",

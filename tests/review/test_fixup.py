@@ -123,7 +123,8 @@ def test_a_commit_above_that_changes_the_same_line_is_named(repo: UserRepo, agen
     repo.git("commit", "-qam", "above")
     repo.write("n.txt", disk)
     error = refused(repo, agent, "main~1")
-    assert "(above) changes the same lines: line 5 of n.txt; nothing was changed" in str(error)
+    above = repo.git("rev-parse", "main")[:10]
+    assert str(error) == f"{above} (above) changes the same lines: line 5 of n.txt; nothing was changed"
     assert error.exit_code is ExitCode.CONFLICT
 
 
