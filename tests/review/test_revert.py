@@ -13,6 +13,7 @@ from chorus.review.operations import Selection, apply_prepared, keep, prepare_re
 from chorus.review.revert.apply import NothingToRevert, recover_revert, restore_overwritten
 from chorus.review.revert.plan import RevertConflict
 from chorus.store.lock_file import CannotWrite
+from chorus.store.maintenance.sweep import sweep
 from tests.history.agent_at_work import Agent, entry_of, on_disk, replayed
 from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
@@ -272,6 +273,33 @@ def test_a_revert_killed_between_two_files_is_finished_at_the_next_start(
         assert entry_of(later, made.id or "").status == "reverted"
         assert replayed(later) == on_disk(repo)
         assert recover_revert(later) == []
+
+
+def test_a_revert_whose_contents_were_removed_before_it_was_finished_is_given_up(
+    numbered: UserRepo, agent: Agent
+) -> None:
+    made = agent.replace("n.txt", b"line 3\n", b"three\n")
+    agent.replace("n.txt", b"line 9\n", b"nine\n")
+    pid = os.fork()
+    if pid == 0:
+        _revert_and_die(numbered.path, made.n, 0)
+    os.waitpid(pid, 0)
+    sweep(agent.recorder.workspace.repository, agent.recorder.workspace.store, grace_seconds=-1)
+    with Recorder.open(numbered.path) as later:
+        assert recover_revert(later) == []
+        later.record_outside()
+        assert_whole(numbered, later)
+    assert not (numbered.path / ".git/chorus/reverting.json").exists()
+
+
+@pytest.mark.parametrize("content", ["{", "{}", "[]", "3", '{"edits": ["x"], "parts": []}'])
+def test_a_damaged_description_of_a_revert_is_removed(repo: UserRepo, agent: Agent, content: str) -> None:
+    agent.edit("app.py", b"1\n")
+    place = repo.path / ".git/chorus/reverting.json"
+    place.write_text(content)
+    assert recover_revert(agent.recorder) == []
+    assert not place.exists()
+    assert_whole(repo, agent.recorder)
 
 
 @pytest.mark.parametrize("content", [b"2\n", b"mine\n"])

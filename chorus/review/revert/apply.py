@@ -100,20 +100,34 @@ def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
 def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
     """Finish a revert whose process died: write the files that are not written yet, then record the revert.
 
-    A file that someone has changed since then stays as it is. If such a change is recorded, the revert failed
-    in a process that went on: it is given up.
+    A file that someone has changed since then stays as it is. The revert is given up if such a change is
+    recorded: it failed in a process that went on. So it is if `chorus gc` has removed its contents, or if the
+    file that describes it is damaged.
     """
     with recorder.journal.writing():
         pending = _pending_file(recorder)
-        values = pending.read()
-        if values is None:
+        try:
+            values = pending.read()
+            if values is None:
+                return []
+            edits = [parse_edit(edit) for edit in values["edits"]]
+            records = [_parse_record(record) for record in values["parts"]]
+            tip = values.get("tip")
+        except (ValueError, TypeError, KeyError, AttributeError):
+            pending.clear()
             return []
-        edits = [parse_edit(edit) for edit in values["edits"]]
-        records = [_parse_record(record) for record in values["parts"]]
         for path in {edit.path.rpartition("/")[0]: edit.path for edit in edits}.values():
             recorder.workspace.work_tree.remove_scratch_files(path)
         recorded = []
-        if not _is_overtaken(recorder, values.get("tip"), edits, {record.id for record in records}):
+        own = {record.id for record in records}
+        stored = [
+            side
+            for edit in [*edits, *(e for r in records for e in r.edits)]
+            for side in (edit.before, edit.after)
+            if side
+        ]
+        is_whole = all(recorder.workspace.store.has(side.oid) for side in stored)
+        if is_whole and not _is_overtaken(recorder, tip, edits, own):
             write_if_unchanged(recorder, edits)
             recorded = [_append(recorder, r) for r in records if not recorder.journal.has_action(r.id)]
         pending.clear()
