@@ -24,8 +24,8 @@ from chorus.model.api.json_api import (
 )
 from chorus.model.api.requests import (
     ActionArguments,
+    ActionSelection,
     AnswerArguments,
-    KeepArguments,
     LandArguments,
     NoteArguments,
     NotesArguments,
@@ -68,7 +68,7 @@ class WatcherClient:
         self, do: Literal["show"], arguments: ActionArguments, *, label: str, start_watcher: bool
     ) -> ActionJson: ...
     @overload
-    async def request(self, do: Literal["keep"], arguments: KeepArguments, *, label: str) -> KeepJson: ...
+    async def request(self, do: Literal["keep"], arguments: ActionSelection, *, label: str) -> KeepJson: ...
     @overload
     async def request(
         self, do: Literal["revert"], arguments: RevertArguments, *, label: str
