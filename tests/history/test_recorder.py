@@ -546,7 +546,8 @@ def test_of_a_command_beside_others_only_what_it_reports_is_its_change(
     place, other = repo.write("mine.txt", b"1\n"), repo.write("other.txt", b"2\n")
     report = reported(place, None, "1\n")._replace(complete=complete)
     call = EndedCall(bash("t1", report=report), [str(place), str(other)])
-    beside = call._replace(shared=True) if why == "shared" else call._replace(is_late=True)
+    beside = call._replace(shared=why == "shared", is_late=why == "is_late")
+    recorder.record_ended([call if alone else beside])
     recorder.record_ended([call if alone else beside])
     own = ["mine.txt"] if complete and not alone else ["mine.txt", "other.txt"]
     assert sorted(entry_of(recorder, "t1").paths) == own
