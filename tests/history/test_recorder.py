@@ -548,6 +548,5 @@ def test_of_a_command_beside_others_only_what_it_reports_is_its_change(
     call = EndedCall(bash("t1", report=report), [str(place), str(other)])
     beside = call._replace(shared=why == "shared", is_late=why == "is_late")
     recorder.record_ended([call if alone else beside])
-    recorder.record_ended([call if alone else beside])
     own = ["mine.txt"] if complete and not alone else ["mine.txt", "other.txt"]
     assert sorted(entry_of(recorder, "t1").paths) == own
