@@ -155,14 +155,15 @@ def remove_chorus(repository: Repository, store: ObjectStore) -> GcJson:
 
 
 def find_known_lanes(repository: Repository) -> dict[str, Path]:
-    """Return the work tree of each lane, by the lane's ref. Work trees that cannot be read are left out."""
+    """Return the work tree of each existing lane, by its ref. Work trees that cannot be read are left out."""
     found: dict[str, Path] = {}
     for line in repository.git.text("worktree", "list", "--porcelain").splitlines():
         name, _, path = line.partition(" ")
         if name == "worktree":
             with suppress(ChorusError, OSError), Recorder.open(Path(path)) as recorder:
                 recorder.journal.refresh()
-                found |= {lane.ref: recorder.workspace.repository.work_tree for lane in recorder.lanes.all()}
+                tree = recorder.workspace.repository.work_tree
+                found |= {lane.ref: tree for lane, _ in recorder.lanes.existing()}
     return found
 
 

@@ -22,11 +22,12 @@ class NoSuchLane(NotFound):
 
 
 def drop(recorder: Recorder, name: str | None) -> list[str]:
-    """Delete the branch of one lane, or of every lane of this work tree; return their names."""
+    """Delete the branch of one lane, or of every lane of this work tree; return their names.
+
+    A branch of the user's that has the name of a dropped lane is deleted only if `name` says so.
+    """
     with recorder.journal.writing():
-        chosen = [find_lane(recorder, name)] if name is not None else recorder.lanes.all()
-        tips = [(lane, recorder.workspace.refs.read(lane.ref)) for lane in chosen]
-        existing = [(lane, tip) for lane, tip in tips if tip is not None]
+        existing = recorder.lanes.existing() if name is None else _with_tip(recorder, name)
         if not existing:
             raise NoSuchLane(f"{name} is already dropped" if name else "there is no lane to drop")
         _refuse_checked_out(recorder, [lane for lane, _ in existing])
@@ -34,6 +35,13 @@ def drop(recorder: Recorder, name: str | None) -> list[str]:
             recorder.journal.append_mark({"kind": DROPPED, "lane": lane.name, "tip": tip})
             recorder.workspace.refs.delete(lane.ref, tip, "chorus: drop")
         return [lane.name for lane, _ in existing]
+
+
+def _with_tip(recorder: Recorder, name: str) -> list[tuple[Lane, Oid]]:
+    """The lane with this name and its tip; nothing if it has no branch."""
+    lane = find_lane(recorder, name)
+    tip = recorder.workspace.refs.read(lane.ref)
+    return [] if tip is None else [(lane, tip)]
 
 
 def restore(recorder: Recorder, name: str) -> list[str]:

@@ -52,6 +52,17 @@ def test_a_checked_out_lane_is_not_dropped(worked: UserRepo, chorus: Shell, tmp_
     assert branches(worked) == [lane]
 
 
+def test_a_branch_of_the_user_with_the_name_of_a_dropped_lane_stays(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    assert chorus("drop", lane).code == 0
+    worked.git("branch", lane, "HEAD")
+    assert chorus("drop", "--all").code == 3
+    assert branches(worked) == [lane]
+    done = chorus("gc", "--all")
+    assert (done.code, f"kept as a plain branch: {lane}" in done.out) == (0, True)
+    assert worked.git("rev-parse", lane) == worked.git("rev-parse", "HEAD")
+
+
 def test_gc_frees_what_a_dropped_lane_held(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     tip = worked.git("rev-parse", lane).strip()

@@ -79,6 +79,11 @@ class Lanes:
         self._catch_up()
         return list(self._by_name.values())
 
+    def existing(self) -> list[tuple[Lane, Oid]]:
+        """The lanes whose branch exists, with their tips. The user's branch with a lane's name is not one."""
+        tips = [(lane, self._workspace.refs.read(lane.ref)) for lane in self.all()]
+        return [(lane, tip) for lane, tip in tips if tip is not None and self._is_ours(lane, tip)]
+
     def choose(
         self, session: SessionId | None, branch: str, head: Head, message: str | None, day: str
     ) -> Lane:
