@@ -29,7 +29,10 @@ def work_tree_of(start: Path) -> Path:
         here = start.resolve()
         return Path(find_work_tree(here) or here)
     except (OSError, ValueError) as error:
-        raise BadConfig(f"cannot find the work tree of {start}: {error}") from error
+        raise BadConfig(
+            f"cannot find the work tree of {start}: {error}",
+            hint="Check that the directory exists and that you can read it.",
+        ) from error
 
 
 def find_repository(directory: str) -> str | None:

@@ -155,7 +155,11 @@ def keep(recorder: Recorder, selection: Selection, *, undo: bool = False) -> Kee
 def select_changes(
     recorder: Recorder, selection: Selection, step: Callable[[], None] = lambda: None
 ) -> list[TimelineCommit]:
-    """The selected actions that changed something and are not reverted. `step` is called before each."""
+    """The selected actions that changed something and are not reverted.
+
+    Raises NothingToRevert if there are none, or if an action that the user named is not one of them. `step`
+    is called before each selected action is looked at.
+    """
     entries = recorder.entries()
     reverted = recorder.log.reverted
     found: dict[str, TimelineCommit] = {}

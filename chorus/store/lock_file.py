@@ -34,7 +34,7 @@ class LockHeld(ChorusError):
 class CannotWrite(ChorusError):
     """The disk is full or read-only, or permission is denied."""
 
-    hint = "Free some disk space, or make the git directory writable. The old content is unchanged."
+    hint = "Free some disk space, or make the file and its directory writable. The old content is unchanged."
 
 
 class LockFile:

@@ -50,7 +50,7 @@ class DiskLog:
         marks = ActionMarks(others)
         marks.off_branches = marks.landings.keys() - find_landed(self._git, marks.landings)
         if marks.calls:
-            raise TimelineUnreadable("the marks contain a call that only the watcher can read")
+            raise TimelineUnreadable("the marks have a call that can only be read with the whole timeline")
         tip = read_loose(f"{paths.common_dir}/{REF_PREFIX}{paths.name}")
         self.scanner = LogScanner(self._git, tip or OLD_REF_PREFIX + paths.name)
         self._calls, self._marks = calls, marks

@@ -135,7 +135,7 @@ class UndoneActions:
             lines.redo(redone, version)
 
     def _redone(self, reverts: Sequence[str]) -> str | None:
-        """The action that is redone if `reverts` names a single revert of a single action; else None."""
+        """If `reverts` names a single revert of a single action, the action that this redoes; else None."""
         if len(reverts) != 1:
             return None
         first = self._timeline.find_action(reverts[0])

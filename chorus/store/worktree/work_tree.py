@@ -114,9 +114,10 @@ class WorkTree:
         return max(state.st_mtime, state.st_ctime) < moment
 
     def write_file(self, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
-        """Write a file or link to `path`, completely or not at all, if the path is still as `expected`.
+        """Write a file or link to `path`, completely or not at all.
 
-        The permissions of a replaced file are kept, except the executable bits.
+        Raises CannotReplace if the path is no longer as `expected`. The permissions of a replaced file are
+        kept, except the executable bits.
         """
         staged_files = self.stage(path, mode, data)
         try:

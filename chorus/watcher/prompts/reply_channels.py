@@ -335,11 +335,14 @@ class CaptureChannel:
         return not self.closed
 
     async def send(self, decision: dict[str, Any]) -> Sequence[str]:
-        raise PromptRefused(f"{self.advice}; nothing was sent", hint="Go to the terminal of the client.")
+        raise PromptRefused(
+            f"Chorus can only read this client's output, from {self.path}; nothing was sent",
+            hint="Answer the prompt in the client's own terminal.",
+        )
 
     @property
     def advice(self) -> str:
-        return f"answer it where the client runs: Chorus can only read its output, from {self.path}"
+        return f"answer in the client's own terminal: Chorus can only read its output, from {self.path}"
 
     def close(self) -> None:
         self.closed = True

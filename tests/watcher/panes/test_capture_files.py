@@ -275,7 +275,7 @@ def test_prompts_are_shown_and_answered_where_the_client_runs(
     assert first["options"] == []
     assert str(client.path) in first["question"]
     code, error = approve(project, first)
-    assert (code, "answer it where the client runs" in error) == (6, True), error
+    assert (code, "Chorus can only read this client's output" in error) == (6, True), error
     assert pending(home) == [first]
     client.finish("before.txt")
     client.append()

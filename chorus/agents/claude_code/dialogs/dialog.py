@@ -324,7 +324,11 @@ def _in_order(groups: list[tuple[int, list[str], bool]], start: int, cursor: int
 
 
 def _number_at(row: str, cursor: int) -> int | None:
-    """Return the option number in this row, if cursor and number are in the list's columns."""
+    """Return the number of the option that begins in this row, or None.
+
+    `cursor`: the column of the cursor's sign. It has that sign or a blank; the number is two columns to its
+    right.
+    """
     if row[:cursor].strip(" ") or row[cursor : cursor + 2] not in {_CURSOR + " ", "  "}:
         return None
     match = _NUMBERED.fullmatch(row[cursor + 2 :])
