@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Self
 
 from chorus.changes.summary import first_words
-from chorus.history.disk_changes.attribution import WRITTEN_OVER, Attribution, Attributor, EndedCall, undoes
+from chorus.history.disk_changes.attribution import (
+    WRITTEN_OVER,
+    Attribution,
+    Attributor,
+    EndedCall,
+    paths_of_calls,
+    undoes,
+)
 from chorus.history.disk_changes.observation import DiskChanges, Observer, render_omitted
 from chorus.history.journal import Journal
 from chorus.history.log.entry import LogEntry
@@ -150,7 +157,7 @@ class Recorder:
             new = [call for call in reversed(once.values()) if not self.journal.has_action(call.action.id)]
             new = in_order_of_ends(self._without_contained(new, source))
             located = set(self.workspace.locate_all(open_paths))
-            seen = self._observe(self._where(new), ())
+            seen = self._observe(paths_of_calls(new), ())
             self.journal.head_tracker.keeps_base = True  # until these changes are recorded
             if wait_for_open_calls and is_overtaken():
                 return False
@@ -202,15 +209,6 @@ class Recorder:
     def _observe(self, paths: Iterable[str] | None, exclude: Collection[str]) -> DiskChanges:
         locate_all = self.workspace.locate_all
         return self._observer.observe(None if paths is None else locate_all(paths), set(locate_all(exclude)))
-
-    def _where(self, calls: Iterable[EndedCall]) -> list[str] | None:
-        """The paths to look at for changes by these calls; None: everywhere."""
-        paths: list[str] = []
-        for call in calls:
-            if call.where is None:
-                return None
-            paths += [*call.action.paths, *call.where]
-        return paths
 
     def _without_contained(self, calls: Sequence[EndedCall], source: str | None) -> list[EndedCall]:
         """Mark calls whose change is already in another action's record, and return the other calls.

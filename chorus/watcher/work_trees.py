@@ -9,7 +9,7 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +27,7 @@ from chorus.changes.call_windows import (
     RecordUnchanged,
 )
 from chorus.errors import ChorusError
-from chorus.history.disk_changes.attribution import EndedCall
+from chorus.history.disk_changes.attribution import EndedCall, paths_of_calls
 from chorus.history.log.entry import entry_json
 from chorus.history.log.memory_log import LogChanges
 from chorus.history.recorder import Recorder
@@ -319,7 +319,7 @@ class WatchedTree:
             )
 
         is_early = may_wait and started < self._all_told_at
-        if self.more_to_come or is_early or not await self._write(_where(ended), record):
+        if self.more_to_come or is_early or not await self._write(paths_of_calls(ended), record):
             self._held_until += time.monotonic() - started  # the time to read a large tree does not count
             self._held, self._held_source = ended, source
             self._wake()
@@ -443,16 +443,6 @@ class WatchedTree:
         earlier = self._changed_paths.take_until(until)
         if earlier.reported:
             await self._write(earlier.where, lambda one: one.record_outside(earlier.where, exclude))
-
-
-def _where(calls: Iterable[EndedCall]) -> list[str] | None:
-    """Return the paths that these calls may have written; None if they may have written anywhere."""
-    paths: list[str] = []
-    for call in calls:
-        if call.where is None:
-            return None
-        paths += [*call.action.paths, *call.where]
-    return paths
 
 
 def _may_have_written(call: EndedCall) -> Sequence[str]:

@@ -6,6 +6,9 @@ from chorus.review.landing.recovery import PendingLanding
 from chorus.review.landing.selection import LandingRequest
 from tests.history.agent_at_work import Agent
 
+# The file that most landings are about.
+LINES = b"".join(b"line %d\n" % n for n in range(1, 31))
+
 
 def land(agent: Agent, *actions: int | None, dry_run: bool = False, **wanted: object) -> LandingResult:
     """Land the lane of the agent's session, or these actions of it."""

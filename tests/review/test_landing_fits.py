@@ -21,17 +21,7 @@ from chorus.store.objects.tree_object import FILE_MODE, TreeEntry
 from chorus.store.user_branch import BranchBusy
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
-from tests.review.landing_steps import land, left
-
-LINES = b"".join(b"line %d\n" % n for n in range(1, 31))
-
-
-@pytest.fixture
-def numbered(repo: UserRepo) -> UserRepo:
-    repo.git("reset", "-q", "--hard")
-    repo.git("clean", "-qfd")
-    repo.commit("numbers", **{"n.txt": LINES})
-    return repo
+from tests.review.landing_steps import LINES, land, left
 
 
 def user_writes(repo: UserRepo, recorder: Recorder, old: bytes, new: bytes, path: str = "n.txt") -> None:

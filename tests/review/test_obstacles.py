@@ -11,17 +11,7 @@ from chorus.review.landing.plan import plan_landing
 from chorus.review.landing.selection import LandingRequest
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
-from tests.review.landing_steps import land, left
-
-LINES = b"".join(b"line %d\n" % n for n in range(1, 31))
-
-
-@pytest.fixture
-def numbered(repo: UserRepo) -> UserRepo:
-    repo.git("reset", "-q", "--hard")
-    repo.git("clean", "-qfd")
-    repo.commit("numbers", **{"n.txt": LINES})
-    return repo
+from tests.review.landing_steps import LINES, land, left
 
 
 def user_writes(agent: Agent, old: bytes, new: bytes, path: str = "n.txt") -> None:

@@ -24,6 +24,7 @@ from chorus.watcher.work_trees import WatchedTree, WatchedTrees, is_polled
 from chorus.wire.home import find_home
 from tests.history.agent_at_work import action, bash
 from tests.repos import UserRepo
+from tests.watcher.clock import Clock
 from tests.watcher.test_work_tree_windows import facts, opened
 
 Result = TypeVar("Result")
@@ -46,14 +47,6 @@ def noting(calls: list[str], function: Callable[..., Result]) -> Callable[..., R
         return function(*arguments)
 
     return call
-
-
-@dataclass
-class Clock:
-    now: float = 100.0
-
-    def monotonic(self) -> float:
-        return self.now
 
 
 @pytest.fixture

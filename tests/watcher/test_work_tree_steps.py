@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
-from chorus.history.disk_changes.attribution import EndedCall
+from chorus.history.disk_changes.attribution import EndedCall, paths_of_calls
 from chorus.history.recorder import Recorder
 from chorus.model.action import ChangeReport
 from chorus.model.ids import RepoPath, ToolUseId
@@ -19,6 +19,7 @@ from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.work_trees import WatchedTree
 from tests.history.agent_at_work import action, bash, reported
 from tests.repos import UserRepo
+from tests.watcher.clock import Clock
 from tests.watcher.test_work_tree_windows import (
     facts,
     moment,
@@ -45,14 +46,6 @@ class Pool:
             result = work(recorder)
             self.rewinds.append(recorder.journal.is_rewind)
         return result
-
-
-@dataclass
-class Clock:
-    now: float = 100.0
-
-    def monotonic(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -148,9 +141,9 @@ def ended(name: str, *paths: str, where: set[str] | None, report: tuple[str, ...
 
 def test_where_ended_calls_may_have_written() -> None:
     one, two = ended("a", "/x", where={"y"}), ended("b", "/z", where=set())
-    assert work_trees._where([one, two]) == ["/x", "y", "/z"]
-    assert work_trees._where([one, ended("c", where=None)]) is None
-    assert work_trees._where([]) == []
+    assert paths_of_calls([one, two]) == ["/x", "y", "/z"]
+    assert paths_of_calls([one, ended("c", where=None)]) is None
+    assert paths_of_calls([]) == []
     assert set(work_trees._may_have_written(one)) == {"/x", "y"}
     listed = ended("d", "/x", where=None, report=("/listed",))
     assert set(work_trees._may_have_written(listed)) == {"/x", "/listed"}

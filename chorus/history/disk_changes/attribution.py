@@ -61,6 +61,16 @@ class EndedCall(NamedTuple):
         return self.action.write_scope is WriteScope.NAMED
 
 
+def paths_of_calls(calls: Iterable[EndedCall]) -> list[str] | None:
+    """Return the paths that these calls may have written; None if they may have written anywhere."""
+    paths: list[str] = []
+    for call in calls:
+        if call.where is None:
+            return None
+        paths += [*call.action.paths, *call.where]
+    return paths
+
+
 @dataclass(frozen=True, slots=True)
 class RecordStep:
     """The edits of one record. `action` is an index; None: outside."""

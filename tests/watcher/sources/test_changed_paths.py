@@ -4,7 +4,6 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -18,6 +17,7 @@ from chorus.system.file_watch.file_watch import BARRIER_DIRECTORY, FileWatch, Wa
 from chorus.system.this_system import IS_LINUX
 from chorus.watcher.sources import changed_paths
 from chorus.watcher.sources.changed_paths import MAX_MISSED_BARRIERS, ChangedPaths
+from tests.watcher.clock import Clock
 
 needs_order = pytest.mark.skipif(not IS_LINUX, reason="elsewhere the whole tree is scanned")
 
@@ -144,14 +144,6 @@ class FakeWatch:
     def flush_barrier(self, then: Callable[[], None]) -> bool:
         self.barriers.append(then)
         return self.has_barrier
-
-
-@dataclass
-class Clock:
-    now: float = 100.0
-
-    def monotonic(self) -> float:
-        return self.now
 
 
 @pytest.fixture
