@@ -19,7 +19,7 @@ from chorus.model.api.json_api import RuleJson
 from chorus.model.tools import COMMAND_KEY, PATH_KEYS, SHELL_TOOL, find_tool
 from chorus.output import print_err, print_json, print_out
 from chorus.policy.command_verdict import has_known_arguments
-from chorus.policy.rules import Rule, parse_policy
+from chorus.policy.rules import BadPolicy, Rule, parse_policy
 from chorus.policy.verdict import Verdict, judge_call
 from chorus.system.files.path_resolver import PathResolver
 
@@ -112,7 +112,11 @@ def _add(args: argparse.Namespace) -> ExitCode:
             "a rule needs a tool, a command or a path",
             hint="Add --tool, --command or --path.",
         )
-    added = parse_policy({"rule": [rule]})
+    try:
+        added = parse_policy({"rule": [rule]})
+    except BadPolicy as error:
+        error.hint = "Correct the options; `chorus policy add --help` explains them."
+        raise
     path = user_config_path()
     append_rule(path, rule)
     print_err(f"added to {path}")

@@ -56,7 +56,10 @@ def append_rule(path: Path, rule: dict[str, str]) -> None:
     try:
         old = target.read_text(encoding="utf-8") if target.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
-        raise BadConfig(f"cannot read {target}: {error}") from error
+        raise BadConfig(
+            f"cannot read {target}: {error}",
+            hint="Make it a readable file in UTF-8, then run the command again.",
+        ) from error
     gap = "" if not old else "\n" if old.endswith("\n") else "\n\n"
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in rule.items()]
     new = f"{old}{gap}[[policy.rule]]\n" + "\n".join(lines) + "\n"

@@ -79,7 +79,11 @@ def read_table(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except OSError as error:
+        raise BadConfig(
+            f"cannot read {path}: {error}", hint="Make the file readable, then run the command again."
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadConfig(f"cannot read {path}: {error}") from error
 
 

@@ -57,7 +57,9 @@ class LiveInbox:
     async def request(self, key: str, do: str, arguments: Mapping[str, object]) -> object:
         """Send a request to the watcher of the repository with this key."""
         if key not in self._followed:
-            raise NoSuchRepository("the repository no longer exists")
+            raise NoSuchRepository(
+                "the repository no longer exists", hint="Choose a repository that is still listed."
+            )
         return await send_request(self._followed[key][0].home, do, arguments)
 
     def _look(self) -> None:

@@ -21,7 +21,7 @@ DEFAULT_APPROVALS_PER_MINUTE = 20
 class BadPolicy(ChorusError):
     """A policy table does not have the expected form."""
 
-    hint = "Correct the rule; run `chorus policy list` to see the rules in effect."
+    hint = "Correct the rule in that file; docs/config.md shows the form."
 
 
 def _check_pattern(command: str) -> str:

@@ -29,7 +29,10 @@ def drop(recorder: Recorder, name: str | None) -> list[str]:
     with recorder.journal.writing():
         existing = recorder.lanes.existing() if name is None else _with_tip(recorder, name)
         if not existing:
-            raise NoSuchLane(f"{name} is already dropped" if name else "there is no lane to drop")
+            if name is None:
+                raise NoSuchLane("there is no lane to drop")
+            restoring = f"Restore it with `chorus drop {name} --restore`."
+            raise NoSuchLane(f"{name} is already dropped", hint=restoring)
         _refuse_checked_out(recorder, [lane for lane, _ in existing])
         for lane, tip in existing:
             recorder.journal.append_mark({"kind": DROPPED, "lane": lane.name, "tip": tip})
@@ -53,7 +56,8 @@ def restore(recorder: Recorder, name: str) -> list[str]:
         tip = _find_tip(recorder, lane)
         if tip is None or not recorder.workspace.store.has(tip):
             raise NoSuchLane(
-                f"the commits of {lane.name} are gone: `chorus gc` deletes those of dropped lanes"
+                f"the commits of {lane.name} are gone: `chorus gc` deletes those of dropped lanes",
+                hint=f"Run `chorus diff --lane {lane.name}` to see its changes, which are still recorded.",
             )
         recorder.workspace.refs.update(lane.ref, tip, None, "chorus: restore")
         return [lane.name]

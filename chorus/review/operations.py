@@ -216,7 +216,10 @@ def _locate_in(recorder: Recorder, targets: Sequence[TimelineCommit], path: str)
     edits = (edit for target in targets for edit in recorder.timeline.edits(target))
     if root is None or not any(is_at_or_below(edit.path, [root]) for edit in edits):
         actions = list_of([target.record.number for target in targets], "action")
-        raise NothingToRevert(f"{actions} did not change {root or path}")
+        raise NothingToRevert(
+            f"{actions} did not change {root or path}",
+            hint="Run `chorus log --path PATH` to list the actions that changed a path.",
+        )
     return root
 
 
@@ -256,7 +259,10 @@ def _find_revert(recorder: Recorder, entry: LogEntry) -> TimelineCommit:
         record = recorded.record
         if name in (*record.reverts, *record.reverts_part) and record.action not in reverted:
             return recorded
-    raise NothingToRevert(f"action {entry.n} is not reverted")
+    raise NothingToRevert(
+        f"action {entry.n} is not reverted",
+        hint="Run `chorus log --status reverted` to list the reverted actions.",
+    )
 
 
 def _describe_plan(recorder: Recorder, plan: RevertPlan, step: Callable[[], None]) -> RevertJson:

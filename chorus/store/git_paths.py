@@ -77,4 +77,9 @@ def explain_failure(git: Git, message: str) -> ChorusError:
         return UnsupportedRepository(
             f"{git.directory}: {message}", hint="Install a newer git, which supports this kind of repository."
         )
-    return NoRepository(f"{git.directory}: {message}")
+    if "not a git repository" in message or "work tree" in message:
+        return NoRepository(f"{git.directory}: {message}")
+    # For example, a damaged config, or a repository of another user.
+    return NoRepository(
+        f"{git.directory}: {message}", hint="Fix what git reports, then run the command again."
+    )

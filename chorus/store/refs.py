@@ -192,7 +192,10 @@ class Refs:
         above = [parent for parent in parents_of(name) if self._read_stored(parent) is not None]
         clash = above or list(self.list(name + "/"))
         if clash:
-            raise RefRefused(f"{name} cannot be created: {clash[0]} exists")
+            raise RefRefused(
+                f"{name} cannot be created: {clash[0]} exists",
+                hint="If that is a branch of yours, rename it with `git branch -m OLD NEW`.",
+            )
 
     def _log(self, name: str, old: Oid | None, new: Oid, reason: str) -> None:
         line = f"{old or NO_OID} {new} {render_signature(self._sign())}\t{one_line(reason)}\n"

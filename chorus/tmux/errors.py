@@ -22,7 +22,7 @@ class TmuxNotInstalled(ChorusError):
 class TmuxRefused(ChorusError):
     """tmux reported an error that has no class of its own."""
 
-    hint = "Check the pane, then try again."
+    hint = "Correct what tmux reports, then try again."
 
 
 class ServerGone(NotFound):

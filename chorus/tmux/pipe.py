@@ -128,7 +128,7 @@ def _wait_for_writer(fifo: Path) -> None:
     connected, deadline = _connected_file(fifo), time.monotonic() + _START_TIMEOUT_SECONDS
     while not connected.exists():
         if time.monotonic() > deadline:
-            raise TmuxRefused(f"the pipe into {fifo} did not start")
+            raise TmuxRefused(f"the pipe into {fifo} did not start", hint="Check the pane, then try again.")
         time.sleep(0.001)
     connected.unlink()
 

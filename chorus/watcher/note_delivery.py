@@ -31,7 +31,10 @@ class NotDeliverable(ChorusError):
     """The session cannot receive notes: it has ended, or reports through neither hooks nor the mod."""
 
     exit_code = ExitCode.REFUSED
-    hint = "Add hooks to the session with `chorus attach --hooks`; the notes stay drafts until then."
+    hint = (
+        "Add hooks with `chorus attach --hooks`, or with `chorus hooks install` if it is not in tmux;"
+        " the notes stay drafts until then."
+    )
 
 
 @dataclass(slots=True)

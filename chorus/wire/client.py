@@ -81,7 +81,7 @@ UNLIMITED_REQUESTS = frozenset({"land", "end"})
 class WatcherNotRunning(NotFound):
     """No watcher runs for this repository, or it has ended."""
 
-    hint = "Any command that needs the watcher starts it; run `chorus doctor` if it does not start."
+    hint = "Run `chorus panel` in the repository to start it, or `chorus doctor` if it does not start."
 
 
 class WatcherNotResponding(ChorusError):

@@ -81,7 +81,10 @@ def _find_work_tree(start: git_files.AnyPath) -> tuple[str, Home]:
         if work_tree is not None:
             return work_tree, Home(git_files.read_common_dir(git_files.read_git_dir(work_tree)))
     except (OSError, ValueError) as error:  # a directory that cannot be read, an invalid name
-        raise NotARepository(f"cannot read {start}: {error}") from error
+        raise NotARepository(
+            f"cannot read {start}: {error}",
+            hint="Check that the directory exists and that you can read it.",
+        ) from error
     raise NotARepository(f"{start} is not inside a git work tree")
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # A cold start imports git and pydantic: about 0.4 s here, more on a busy machine.
 START_TIMEOUT_SECONDS = 20.0
+NOT_STARTED_HINT = "Read its log, or run `chorus doctor`."
 # The watcher takes its lock before these imports. If nothing holds the lock after this time, it was killed.
 LOCK_SECONDS = 2.0
 
@@ -116,7 +117,9 @@ def connect_started(home: Home) -> Connection:
         except WatcherNotRunning:
             now = time.monotonic()
             if now > deadline:
-                raise WatcherNotResponding(f"the watcher did not start; its log is {home.log}") from None
+                raise WatcherNotResponding(
+                    f"the watcher did not start; its log is {home.log}", hint=NOT_STARTED_HINT
+                ) from None
             if now > started + LOCK_SECONDS and not is_locked(home):
                 start(home)
                 started = now

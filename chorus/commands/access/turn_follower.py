@@ -92,7 +92,10 @@ class TurnFollower:
         finally:
             if self._live is not None:
                 self._live.finish()
-        raise WatcherNotRunning("the watcher ended before the turn was over")
+        raise WatcherNotRunning(
+            "the watcher ended before the turn was over",
+            hint="Run `chorus attach` to start a new one, then `chorus log --turns` to see the turn.",
+        )
 
     def _take(self, event: EventJson) -> TurnJson | None:
         if event["event"] == "turn":
@@ -165,5 +168,11 @@ class TurnFollower:
         output = str(ended["output"]).strip() or "it printed nothing"
         why = f"{self._run} ended without an answer ({ended['how']}): {output}"
         if self._left is None:
-            raise NoAnswer(why)
+            session = self._session or self._sent_to
+            raise NoAnswer(
+                why,
+                hint="Run the same client by hand to see why it ends, or run `chorus doctor`."
+                if session is None
+                else f"Continue the session with `chorus run MESSAGE --resume {session}`.",
+            )
         return {**self._left, "error": why}

@@ -37,7 +37,7 @@ from chorus.wire.async_client import Streams, exchange, open_streams
 from chorus.wire.client import WatcherNotResponding, WatcherNotRunning
 from chorus.wire.home import Home
 from chorus.wire.protocol import ProtocolError
-from chorus.wire.watcher_process import START_TIMEOUT_SECONDS, start
+from chorus.wire.watcher_process import NOT_STARTED_HINT, START_TIMEOUT_SECONDS, start
 
 # Requests about the whole repository; all others are about the panel's work tree.
 REPOSITORY_WIDE = frozenset({"answer"})
@@ -162,4 +162,4 @@ async def _connect_or_start(home: Home) -> Streams:
         with suppress(WatcherNotRunning):
             return await open_streams(home)
         await asyncio.sleep(0.02)
-    raise WatcherNotResponding(f"the watcher did not start; its log is {home.log}")
+    raise WatcherNotResponding(f"the watcher did not start; its log is {home.log}", hint=NOT_STARTED_HINT)

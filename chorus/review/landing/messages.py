@@ -96,7 +96,10 @@ def resolve_messages(
             raise UsageError("--message-for cannot be used with --by all", hint="Use -m.")
         key = str(find_turn(entries, name) if by == "turn" else find_entry(entries, name).n)
         if key not in keys:
-            raise NothingToLand(f"--message-for {name}: that {by} is not part of this landing")
+            raise NothingToLand(
+                f"--message-for {name}: that {by} is not part of this landing",
+                hint="Leave it out, or run `chorus land` with --dry-run to see which actions would land.",
+            )
         named.append((key, message))
     return CommitMessages(messages.message, messages.messages, tuple(named))
 

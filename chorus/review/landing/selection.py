@@ -118,8 +118,14 @@ def _find_on_lane(entries: Sequence[LogEntry], own: Sequence[LogEntry], lane: La
     if found is not None:
         return found
     if entry.lane is None:
-        raise NothingToLand(f"action {entry.n} changed nothing ({entry.status})")
-    raise NothingToLand(f"action {entry.n} is on {entry.lane}, not on {lane.name}")
+        raise NothingToLand(
+            f"action {entry.n} changed nothing ({entry.status})",
+            hint=f"Run `chorus log --lane {lane.name}` to list the actions of the lane.",
+        )
+    raise NothingToLand(
+        f"action {entry.n} is on {entry.lane}, not on {lane.name}",
+        hint=f"Land it from its own lane: `chorus land {entry.lane} {entry.n}`.",
+    )
 
 
 def _partial_reverts(

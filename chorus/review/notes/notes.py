@@ -225,7 +225,10 @@ def _choose_edit(
         located = recorder.workspace.locate(path)
         found = next((edit for edit in edits if edit.path in (located, path)), None)
         if found is None:
-            raise NoSuchLine(f"action {entry.n} did not change {path}")
+            raise NoSuchLine(
+                f"action {entry.n} did not change {path}",
+                hint=f"Run `chorus show {entry.n}` to see the files it changed.",
+            )
         return found
     if line is not None and len(edits) > 1:
         names = ", ".join(edit.path for edit in edits[:3])
@@ -242,7 +245,10 @@ def _span(recorder: Recorder, entry: LogEntry, edit: Edit, line: int | None) -> 
     if line is not None:
         count = len(split_lines(new))
         if not 1 <= line <= count:
-            raise NoSuchLine(f"{edit.path} has {count} lines after action {entry.n}; there is no line {line}")
+            raise NoSuchLine(
+                f"{edit.path} has {count} lines after action {entry.n}; there is no line {line}",
+                hint=f"Run `chorus show {entry.n}` to see the numbers of the lines it changed.",
+            )
         return range(line - 1, line)
     found = hunks(old, new)
     return range(found[0].after_start, found[0].after_end) if found else range(0)

@@ -21,6 +21,8 @@ from chorus.store.worktree.file_state import Absent, File, FileState, Skipped
 class UnreadableFile(ChorusError):
     """A file that the action changed cannot be read now."""
 
+    hint = "Check the path, then run the command again."
+
 
 @dataclass(frozen=True, slots=True)
 class Content:

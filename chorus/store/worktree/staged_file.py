@@ -204,7 +204,7 @@ def refuse_changed(path: RepoPath, parent: OpenParent, expected: FileState) -> N
     now = stat_of(parent)
     stamp = Stamp.of(now) if now and not stat.S_ISDIR(now.st_mode) else None
     if stamp != (expected.stamp if isinstance(expected, File) else None):
-        raise CannotReplace(f"{path} has changed since it was read")
+        raise CannotReplace(f"{path} has changed since it was read", hint="Run the command again.")
 
 
 def rename_over(path: RepoPath, parent: OpenParent, directory: int, scratch: bytes) -> None:
@@ -219,7 +219,10 @@ def rename_over(path: RepoPath, parent: OpenParent, directory: int, scratch: byt
         try:
             os.rmdir(parent.name, dir_fd=parent.directory)
         except OSError as error:
-            raise CannotReplace(f"{path} is a directory that is not empty") from error
+            raise CannotReplace(
+                f"{path} is a directory that is not empty",
+                hint="Move the directory away, then run the command again.",
+            ) from error
         os.rename(scratch, parent.name, src_dir_fd=directory, dst_dir_fd=parent.directory)
 
 

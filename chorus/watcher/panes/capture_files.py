@@ -232,4 +232,7 @@ def _check(path: Path) -> None:
     except FileNotFoundError:
         raise NotFound(f"file not found: {path}") from None
     except OSError as error:
-        raise NotACapture(f"cannot read {path}: {error.strerror}") from None
+        raise NotACapture(
+            f"cannot read {path}: {error.strerror}",
+            hint="Make the file readable, then run the command again.",
+        ) from None

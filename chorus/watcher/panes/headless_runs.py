@@ -121,6 +121,13 @@ class HeadlessRun:
         _, output = self.read_end()
         return f"({self.end_in_words}): {output.strip() or 'it printed nothing'}"
 
+    @property
+    def resume_hint(self) -> str | None:
+        """How to continue the session once the client has ended; None if the session is not known."""
+        if self.session is None:
+            return None
+        return f"Continue the session with `chorus run MESSAGE --resume {self.session}`."
+
 
 @dataclass(slots=True)
 class HeadlessRuns:
@@ -154,7 +161,7 @@ class HeadlessRuns:
         if not alive:
             known = self.all.get(name) if name is not None else None
             if known is not None:
-                raise NoHeadlessRun(f"{name} has ended {known.describe_end()}")
+                raise NoHeadlessRun(f"{name} has ended {known.describe_end()}", hint=known.resume_hint)
             raise NoHeadlessRun(
                 f"no headless session {name} is running" if name else "no headless session is running"
             )
@@ -190,7 +197,7 @@ class HeadlessRuns:
     ) -> str:
         """Send the user's message, after a notice of Chorus if there is one. Return the message's id."""
         if run.ending:
-            raise NoHeadlessRun(f"{run.name} is ending and accepts no more messages")
+            raise NoHeadlessRun(f"{run.name} is ending and accepts no more messages", hint=run.resume_hint)
         blocks: list[dict[str, Any]] = [
             {"type": "text", "text": text} for text in (notice, message) if text is not None and text.strip()
         ]

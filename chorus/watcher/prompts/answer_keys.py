@@ -35,15 +35,20 @@ log = logging.getLogger("chorus.watcher")
 VERIFY_TIMEOUT_SECONDS = 5.0
 POLL_SECONDS = 0.02
 
+PARTLY_SENT_HINT = "Check the pane, and answer there if the dialog is still open."
+
 
 class PromptRefused(ChorusError):
-    """The answer was not sent, or only in part. `keys`: the keys that were pressed."""
+    """The answer was not sent, or only in part. `keys`: the keys that were pressed.
+
+    A prompt that got a key gets no other answer through Chorus.
+    """
 
     exit_code = ExitCode.REFUSED
     hint = "Check the pane, then run `chorus prompts` and answer again."
 
     def __init__(self, message: str, *, keys: Sequence[str] = (), hint: str | None = None) -> None:
-        super().__init__(message, hint=hint)
+        super().__init__(message, hint=hint or (PARTLY_SENT_HINT if keys else None))
         self.keys = list(keys)
 
 

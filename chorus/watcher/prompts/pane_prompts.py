@@ -149,7 +149,10 @@ class PanePrompts:
         decision = PromptAnswer(appearance.prompt, screen.pane.id, appearance.process, answer)
         relay = screen.tracker.claim(decision, appearance.serial)
         if isinstance(relay, Refused):
-            raise PromptRefused(f"{relay.reason}; nothing was sent")
+            raise PromptRefused(
+                f"{relay.reason}; nothing was sent",
+                hint="Run `chorus prompts` to see what is pending, or answer the prompt in its pane.",
+            )
         try:
             return await send_answer(screen.reader, relay, not_before=screen.seen_at + MIN_DIALOG_AGE_SECONDS)
         finally:

@@ -360,4 +360,7 @@ def _text_option(prompt: Prompt) -> str | None:
 
 def _check_fingerprint(prompt: Prompt, fingerprint: str) -> None:
     if prompt.fingerprint != fingerprint:
-        raise PromptRefused("the prompt has changed since this answer was given; nothing was sent")
+        raise PromptRefused(
+            "the prompt has changed since this answer was given; nothing was sent",
+            hint="Run `chorus prompts` to see it as it is now, then answer again.",
+        )

@@ -42,6 +42,7 @@ FORM_SECONDS = 3.0
 CANCEL_FORM_KEY = "Escape"
 # This many rows at the end of the screen must be unchanged when a key is sent.
 ROWS_CHECKED = 6
+NOT_ACCEPTED_HINT = "Answer again, or answer in the client's own dialog."
 
 
 @dataclass(slots=True)
@@ -68,7 +69,7 @@ class HookChannel:
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while self.is_open():
             if asyncio.get_running_loop().time() > deadline:
-                raise PromptRefused("the hook did not accept the answer")
+                raise PromptRefused("the hook did not accept the answer", hint=NOT_ACCEPTED_HINT)
             await asyncio.sleep(HOOK_POLL_SECONDS)
         return ()
 
@@ -113,7 +114,7 @@ class ModChannel:
                 await self._given.wait()
         except TimeoutError:
             self._decision = None
-            raise PromptRefused("the client did not accept the answer") from None
+            raise PromptRefused("the client did not accept the answer", hint=NOT_ACCEPTED_HINT) from None
         return ()
 
     def close(self) -> None:
@@ -170,7 +171,9 @@ class FormChannel:
                 await self._given.wait()
         except TimeoutError:
             raise PromptRefused(
-                "the form was cancelled: the client did not accept the answer", keys=keys
+                "the form was cancelled: the client did not accept the answer",
+                keys=keys,
+                hint="Ask the agent to call the tool again, and answer the new form.",
             ) from None
         finally:
             self._decision = None
@@ -251,7 +254,10 @@ class LineChannel:
         try:
             key = self.prompts.line_reply(decision)
         except CannotAnswer as error:
-            raise PromptRefused(f"{error}; nothing was sent") from None
+            raise PromptRefused(
+                f"{error}; nothing was sent",
+                hint="Answer with `chorus approve ID`, or `chorus deny ID` without a message.",
+            ) from None
         shown = self._look()
         if shown is None or shown.typed:
             raise PromptRefused("the question is no longer the last line in the pane; nothing was sent")

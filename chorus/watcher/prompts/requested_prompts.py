@@ -61,7 +61,10 @@ class RequestedPrompt:
         try:
             decision = prompts.permission_reply(answer, self.prompt, self.request)
         except CannotAnswer as error:
-            raise PromptRefused(f"{error}; nothing was sent") from None
+            raise PromptRefused(
+                f"{error}; nothing was sent",
+                hint="Run `chorus prompts` to see its questions and options, then answer again.",
+            ) from None
         if not self.channel.is_open():
             raise PromptRefused(
                 "the client is no longer waiting for this answer; nothing was sent",
