@@ -309,10 +309,7 @@ def test_an_overflow_of_the_kernels_queue_is_a_loss_and_the_watch_continues(
         (watched.root / "unseen").mkdir()
     wait_for(watched.sees_loss)
     watched.wait_for_barrier()
-    watched.take()
-    (watched.root / "unseen/a.py").write_text("x")
-    watched.wait_for_barrier()
-    assert watched.take().paths == {"unseen/a.py"}
+    wait_for(lambda: _write_until_seen(watched, "unseen/a.py"))
 
 
 def _wait_for(held: threading.Lock, read: Callable[[int, int], bytes]) -> Callable[[int, int], bytes]:
