@@ -191,7 +191,7 @@ def check_tmux() -> Check:
 
 
 def check_repository(repository: Repository) -> Check:
-    identity = repository.identity()
+    identity = repository.committer.identity()
     detail = f"{repository.work_tree}, on {repository.head().ref or 'no branch'}"
     if operation := repository.operation():
         detail += f", {operation} in progress"

@@ -189,7 +189,7 @@ class Workspace:
 
     def commit(self, tree: Oid, parents: tuple[Oid, ...], message: str, authorship: Authorship) -> Oid:
         """Write a commit; no ref points at it yet."""
-        committer = self.repository.signature(authorship.committed)
+        committer = self.repository.committer.sign(authorship.committed)
         seconds = committer.seconds if authorship.authored is None else authorship.authored
         name, email = (AGENT_NAME, AGENT_EMAIL) if authorship.by_agent else (committer.name, committer.email)
         author = Signature(name, email, seconds, committer.zone)

@@ -1,21 +1,16 @@
-"""The user's repository: its directories, its state, its configuration and its user. Read-only."""
+"""The user's repository: its directories, its state, its refs and its configuration. Read-only."""
 
 import os
-import time
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from chorus.store.committer import Committer
 from chorus.store.git_config import GitConfig
 from chorus.store.git_paths import UnsupportedRepository, read_git_paths
 from chorus.store.git_process import Git, PrivateGit
-from chorus.store.objects.commits import Signature
 from chorus.store.refs import Head, Refs
 from chorus.system.files.durable_writes import PendingWrites
-
-FALLBACK_NAME = "Chorus"
-FALLBACK_EMAIL = "chorus@localhost"
 
 # Files and directories of the git directory that exist during an operation.
 OPERATIONS = {
@@ -30,18 +25,6 @@ OPERATIONS = {
 REBASE_HEAD_NAMES = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The user as committer.
-
-    `stated`: True if the user has configured both name and email. If one is missing, Chorus's own is used.
-    """
-
-    name: str
-    email: str
-    stated: bool
-
-
 class Repository:
     def __init__(self, work_tree: Path, git_dir: Path, common_dir: Path) -> None:
         self.work_tree = work_tree
@@ -50,7 +33,7 @@ class Repository:
         self.git = Git(work_tree)
         self.private_git = PrivateGit(work_tree)
         self.config = GitConfig(self.git, git_dir, common_dir)
-        self._signed: Signature | None = None
+        self.committer = Committer(self.config)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -77,7 +60,7 @@ class Repository:
 
     @cached_property
     def refs(self) -> Refs:
-        return Refs(self.git, self.git_dir, self.common_dir, self.pending_writes, self.signature)
+        return Refs(self.git, self.git_dir, self.common_dir, self.pending_writes, self.committer.sign)
 
     def head(self) -> Head:
         return self.refs.head()
@@ -105,20 +88,6 @@ class Repository:
     def operation(self) -> str | None:
         """The git operation in progress (such as a rebase or a merge), if any."""
         return next((name for mark, name in OPERATIONS.items() if (self.git_dir / mark).exists()), None)
-
-    def signature(self, seconds: int | None = None) -> Signature:
-        """The user as committer, at the given time or now, in the local time zone."""
-        moment = int(time.time()) if seconds is None else seconds
-        if self._signed is None or self._signed.seconds != moment:
-            who = self.identity()
-            zone = time.strftime("%z", time.localtime(moment))
-            self._signed = Signature(who.name, who.email, moment, zone)
-        return self._signed
-
-    def identity(self) -> Identity:
-        name = self.config.get("committer.name") or self.config.get("user.name")
-        email = self.config.get("committer.email") or self.config.get("user.email")
-        return Identity(name or FALLBACK_NAME, email or FALLBACK_EMAIL, stated=bool(name and email))
 
 
 def read_line(path: Path) -> str:

@@ -167,7 +167,7 @@ class TwoChains:
         entry = TreeEntry(FILE_MODE, self.store.write_blob(data))
         for ref, chain in self.chains.items():
             chain.tree = self.trees.splice(chain.tree, {RepoPath(path): entry})
-            who = self.repository.signature()
+            who = self.repository.committer.sign()
             parents = (chain.tip,) if chain.tip else ()
             tip = self.store.write_commit(Commit(chain.tree, parents, who, who, f"edit {path}\n"))
             self.repository.refs.update(ref, tip, chain.tip, f"edit {path}")

@@ -23,7 +23,7 @@ class Recorder:
     def record(self, path: str, data: bytes | None, mode: int = FILE_MODE) -> Oid:
         entry = None if data is None else TreeEntry(mode, self.store.write_blob(data))
         self.tree = self.trees.splice(self.tree, {RepoPath(path): entry})
-        who = self.repository.signature()
+        who = self.repository.committer.sign()
         parents = (self.tip,) if self.tip else ()
         commit = self.store.write_commit(Commit(self.tree, parents, who, who, f"edit {path}\n"))
         self.repository.refs.update(self.ref, commit, self.tip, f"record {path}")

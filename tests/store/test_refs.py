@@ -208,7 +208,7 @@ store = ObjectStore(repository)
 for number in range(int(sys.argv[2])):
     while True:
         tip = repository.refs.read("refs/chorus/counted")
-        who = repository.signature()
+        who = repository.committer.sign()
         commit = store.write_commit(Commit(EMPTY_TREE, (tip,), who, who, f"{sys.argv[3]} {number}"))
         try:
             repository.refs.update("refs/chorus/counted", commit, tip, "count")

@@ -130,7 +130,7 @@ def test_the_operation_in_progress_is_named(repo: UserRepo, repository: Reposito
 def test_without_an_identity_chorus_uses_its_own_name(repo: UserRepo, sealed_environment: Path) -> None:
     (sealed_environment / ".gitconfig").unlink()
 
-    identity = Repository.open(repo.path).identity()
+    identity = Repository.open(repo.path).committer.identity()
 
     assert (identity.name, identity.email, identity.stated) == ("Chorus", "chorus@localhost", False)
 

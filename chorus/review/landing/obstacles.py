@@ -8,6 +8,7 @@ action that does not land, or it was there when the lane began and the branch ha
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 from chorus.changes.diff import Hunk, hunks, split_lines
@@ -24,9 +25,11 @@ from chorus.model.lane_name import branch_name
 from chorus.review.landing.merge import PathConflict, PositionsOf, tree_of
 from chorus.review.landing.plan import LandingPlan
 from chorus.store.objects.commits import Commit
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.objects.trees import TreeEntry
 from chorus.text.sanitize import printable
 
+ReadText: TypeAlias = Callable[[TreeEntry | None], bytes | None]
 Why: TypeAlias = Literal["context", "session", "action", "branch", "staged"]
 # What to do about each kind of obstacle.
 HINTS: dict[Why, str] = {
@@ -115,7 +118,7 @@ class _LaneFile:
     were made, each version is compared only once.
     """
 
-    def __init__(self, read: Callable[[TreeEntry | None], bytes | None]) -> None:
+    def __init__(self, read: ReadText) -> None:
         self._read = read
         self.versions: list[_LaneVersion] = []
         self._changes: list[tuple[Hunk, ...]] = []  # of each version compared so far
@@ -158,9 +161,10 @@ class _LaneFile:
 class _LaneFiles:
     """The files that the lane changed, read from its commits, each commit once."""
 
-    def __init__(self, workspace: Workspace, lane: Lane) -> None:
+    def __init__(self, workspace: Workspace, lane: Lane, read: ReadText) -> None:
         self._workspace = workspace
         self._lane = lane
+        self._read = read
         self._counts: dict[Oid, int] = {}  # by commit: the number of commits up to it
         self._files: dict[RepoPath, tuple[_LaneFile, list[int]]] = {}  # with each version's count
 
@@ -169,13 +173,8 @@ class _LaneFiles:
         if not self._counts and (tip := self._workspace.refs.read(self._lane.ref)) is not None:
             self._walk_to(tip)
         self._walk_to(commit)
-        file, counts = self._files.get(path) or (_LaneFile(self.read_text), [])
+        file, counts = self._files.get(path) or (_LaneFile(self._read), [])
         return file, bisect_left(counts, self._counts[commit])
-
-    def read_text(self, entry: TreeEntry | None) -> bytes | None:
-        if entry is None or entry.mode not in PLAIN_MODES:
-            return None
-        return self._workspace.store.read_blob(entry.oid)
 
     def _walk_to(self, commit: Oid) -> None:
         new: list[tuple[Oid, Commit]] = []
@@ -188,9 +187,15 @@ class _LaneFiles:
             self._counts[oid] = len(self._counts) + 1
             older = tree_of(self._workspace, found.first_parent)
             for change in self._workspace.trees.diff(older, found.tree):
-                known = self._files.setdefault(change.path, (_LaneFile(self.read_text), []))
+                known = self._files.setdefault(change.path, (_LaneFile(self._read), []))
                 known[0].versions.append(_LaneVersion(oid, found.message, change.before, change.after))
                 known[1].append(self._counts[oid])
+
+
+def _read_text(store: ObjectStore, entry: TreeEntry | None) -> bytes | None:
+    if entry is None or entry.mode not in PLAIN_MODES:
+        return None
+    return store.read_blob(entry.oid)
 
 
 class ObstacleFinder:
@@ -203,8 +208,8 @@ class ObstacleFinder:
         self._plan = plan
         self._start = start
         self._positions_of = positions_of
-        self._files = _LaneFiles(workspace, plan.lane)
-        self._read = self._files.read_text
+        self._read = partial(_read_text, workspace.store)
+        self._files = _LaneFiles(workspace, plan.lane, self._read)
         self._entries = {entry.id: entry for entry in reversed(plan.entries) if entry.id}
         self._branch_commits: dict[RepoPath, str] = {}
         self._on_disk: dict[RepoPath, tuple[Hunk, ...]] = {}
