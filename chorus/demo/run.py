@@ -1,4 +1,4 @@
-"""Run the demo: scratch repository, tmux server and client, driven by the player or by the user.
+"""Run the demo in a scratch repository and a tmux server of its own, with or without the user.
 
 Whatever happens, the tmux server, the watcher and the files are removed afterwards.
 """

@@ -46,7 +46,7 @@ def cut(text: str, width: int) -> str:
 
 
 def cut_start(text: str, width: int) -> str:
-    """Shorten `text` to `width` cells: cut its start, with an ellipsis. The end of a path matters more."""
+    """Shorten `text` to `width` cells: cut its start, with an ellipsis. For paths: their end matters more."""
     if cell_width(text) <= width:
         return text
     kept = _count_fitting(text[::-1], width - 1)

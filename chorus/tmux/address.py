@@ -1,4 +1,4 @@
-"""The address of the tmux server to use: a socket, from -L, -S, $TMUX or the default, in that order."""
+"""The address of the tmux server to use: the socket from -L or -S, else from $TMUX, else the default."""
 
 import os
 import socket

@@ -1,7 +1,8 @@
-"""Steps of a script beyond `chorus.demo.script`: the model waits, fails or drops the connection.
+"""Further steps of a script: the model waits, fails, stops early or drops the connection.
 
-A script is a list of replies, one for each request that the client makes after the user's message. A reply is
-a list of steps, played in order. After the last reply of a script, the model says "Done." and stops.
+The other steps are in `chorus.demo.script`. A script is a list of replies, one for each request that the
+client makes after the user's message. A reply is a list of steps, played in order. After the last reply of a
+script, the model says "Done." and stops.
 """
 
 import threading

@@ -484,9 +484,9 @@ class ReviewRequests:
         return ({name: tree.recorder} if here else self.trees.readers(tree)), name
 
     async def _select(self, cwd: str | None, selection: Selection) -> tuple[WatchedTree, Selection]:
-        """Return the work tree of a selection, and the selection itself.
+        """Return the work tree of a selection, and the same selection without names of work trees.
 
-        In the returned selection, action names no longer begin with the name of the work tree.
+        An action's name may begin with the name of its work tree, as in `main:12`: it becomes `12`.
         """
         readers, current = self._readers(cwd)
         names = selection.actions

@@ -326,8 +326,8 @@ def _in_order(groups: list[tuple[int, list[str], bool]], start: int, cursor: int
 def _number_at(row: str, cursor: int) -> int | None:
     """Return the number of the option that begins in this row, or None.
 
-    `cursor`: the column of the cursor's sign. It has that sign or a blank; the number is two columns to its
-    right.
+    `cursor`: the column in which the row has the sign of the cursor, or a blank if the cursor is in another
+    row. The number is two columns to the right of it.
     """
     if row[:cursor].strip(" ") or row[cursor : cursor + 2] not in {_CURSOR + " ", "  "}:
         return None
