@@ -25,7 +25,8 @@ from chorus.system.files.path_resolver import PathResolver
 
 ABOUT = """\
 Deny rules win over ask rules, and ask rules over allow rules. You are asked
-about every call that no rule allows. A repository's own rules can only be stricter."""
+about every call that no rule allows or denies. A repository's own rules can only be
+stricter."""
 EXAMPLES = (
     ("chorus policy add allow --command 'git status'", "never ask for this command"),
     ("chorus policy test 'git push'", "show what would happen"),
@@ -98,7 +99,7 @@ def _list(args: argparse.Namespace) -> ExitCode:
             f"ignored: the repository's rule `{rule.text}`; a repository can only make the policy stricter"
         )
     print_err(
-        f"you are asked about every call that no rule allows; "
+        f"you are asked about every call that no rule allows or denies; "
         f"at most {policy.per_minute} calls per minute are approved by rule"
     )
     return ExitCode.OK
