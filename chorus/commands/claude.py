@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         if "TMUX_PANE" in os.environ and args.socket_name is None and args.socket_path is None:
             become_client(home, address, client, args, running)
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise NotATerminal("stdout is not a terminal")
+            raise NotATerminal(f"{'stdin' if sys.stdout.isatty() else 'stdout'} is not a terminal")
         if running is None:
             start(home)  # the watcher loads while tmux starts
         name = open_session(home, address, args)

@@ -34,7 +34,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> ExitCode:
     if (args.action is None) == (args.turn is None):
-        raise UsageError("give an ACTION or --turn ID")
+        raise UsageError("give either an ACTION or --turn ID, not both")
     if args.turn is not None:
         return _show_turn(args)
     action = read_action(args.action, user_diff=not args.json)

@@ -22,6 +22,7 @@ from chorus.store.objects.object_store import ObjectStore
 from chorus.store.repository import Repository
 from chorus.store.user_index import wait_unlocked
 from chorus.system.files.private_files import make_private
+from chorus.text.sanitize import printable
 
 SCRATCH_PREFIX = "landing-"
 # Left by `git merge --squash` until the next commit.
@@ -121,7 +122,9 @@ class UserBranch:
         words = ("commit-tree", *sign, "-p", parent, "-F", str(text), tree)
         done = self._git.attempt(*_in_encoding(commit.encoding), *words, extra=who | when)
         if done.returncode:
-            raise CommitRefused(f"a commit could not be copied; nothing was changed\n{error_text(done)}")
+            subject = printable(commit.message.partition("\n")[0])
+            problem = f'cannot copy the commit "{subject}"; nothing was changed'
+            raise CommitRefused(f"{problem}\n{error_text(done)}")
         return Oid(done.stdout.decode().strip())
 
     def move(self, tip: Oid, reason: str) -> None:

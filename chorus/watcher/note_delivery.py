@@ -32,8 +32,8 @@ class NotDeliverable(ChorusError):
 
     exit_code = ExitCode.REFUSED
     hint = (
-        "Add hooks with `chorus attach --hooks`, or with `chorus hooks install` if it is not in tmux;"
-        " the notes stay drafts until then."
+        "Add hooks with `chorus attach --hooks`, or with `chorus hooks install` if the session is not in"
+        " tmux; the notes stay drafts until then."
     )
 
 

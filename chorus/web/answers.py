@@ -9,6 +9,7 @@ from chorus.model.api.requests import AnswerArguments, QuestionArgument
 from chorus.panel.state.items import parse_prompt
 from chorus.web.shown import APPROVALS, read_questions, why_not_approved
 
+RELOAD_HINT = "Reload the page."
 DECISIONS = ("allow", "allow-always", "deny", "option", "answers")
 
 
@@ -22,7 +23,7 @@ def parse_page_answer(prompt: PromptJson, sent: dict[str, Any], *, by: str) -> A
     """Return the request for the watcher. `sent`: a decision, and the positions of the chosen options."""
     decision, message = sent.get("decision"), sent.get("message")
     if decision not in DECISIONS or not isinstance(message, str | None):
-        raise UsageError("invalid answer")
+        raise UsageError("the page sent an invalid answer", hint=RELOAD_HINT)
     request: AnswerArguments = {
         "prompt": prompt["id"],
         "fingerprint": prompt["fingerprint"],
@@ -54,7 +55,7 @@ def _parse_answers(prompt: PromptJson, sent: object) -> list[QuestionArgument]:
         one = mapping(value)
         text, positions = one.get("text"), one.get("choices", [])
         if not isinstance(text, str | None) or not isinstance(positions, list):
-            raise UsageError("invalid answer")
+            raise UsageError("the page sent an invalid answer", hint=RELOAD_HINT)
         labels = [_pick(question["options"], position)["label"] for position in positions]
         own = text.strip() if text else None
         if not labels and not own:

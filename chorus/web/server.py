@@ -22,7 +22,7 @@ from chorus.inbox.live_inbox import LiveInbox
 from chorus.inbox.repositories import mapping
 from chorus.model.api.json_api import ActionJson
 from chorus.web.access_log import AccessLog
-from chorus.web.answers import parse_page_answer
+from chorus.web.answers import RELOAD_HINT, parse_page_answer
 from chorus.web.guard import Guard, address_of
 from chorus.web.links import BROWSER_SECONDS, Links
 from chorus.web.offers import Offers
@@ -222,7 +222,7 @@ class PageServer:
         sent = await self._read_change(request)
         do, key, action = sent.get("do"), sent.get("repository"), sent.get("id")
         if do not in REVIEWS or not isinstance(key, str) or not isinstance(action, str):
-            raise UsageError("invalid request")
+            raise UsageError("the page sent an invalid request", hint=RELOAD_HINT)
         arguments: dict[str, object] = {"actions": [action], "cwd": self._path_of(key)}
         if do == "reopen":
             arguments["undo"] = True

@@ -69,7 +69,7 @@ def test_a_change_that_a_hard_reset_removed_from_disk_lands_only_by_number(
         land(agent)
     assert (
         nothing.value.hint
-        == "Left out because the change is gone from disk: action 2. Name an action to land it anyway."
+        == "The change of action 2 is gone from disk. Name an action to land it anyway."
     )
     land(agent, 2)
     assert landed.git("show", "main:two.txt") == "two\n"

@@ -159,7 +159,7 @@ def test_the_hints_name_each_kind_once_and_every_commit_to_pick(numbered: UserRe
     assert [action.number for action in done.left] == [1, 2]
     names = " ".join(str(commit)[:10] for commit in commits[:2])
     assert left_hints(done.left, "refs/heads/main") == [
-        f"The branch has moved on: resolve it by hand with `git cherry-pick {names}` on main."
+        f"The branch has changed: run `git cherry-pick {names}` on main, and resolve the conflicts."
     ]
 
 

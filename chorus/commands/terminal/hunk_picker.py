@@ -27,7 +27,8 @@ HELP = (
 def pick_hunks(hunks: Sequence[HunkJson]) -> list[int]:
     """Ask on the terminal; return the numbers of the hunks to revert."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("stdout is not a terminal", hint="Choose hunks with --hunk N instead of -p.")
+        stream = "stdin" if sys.stdout.isatty() else "stdout"
+        raise UsageError(f"{stream} is not a terminal", hint="Choose hunks with --hunk N instead of -p.")
     return choose_hunks(hunks, lambda question: ask_user(question) or "q", _print_patch)
 
 

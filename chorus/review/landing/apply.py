@@ -183,7 +183,7 @@ def _apply_fixup(
     find_commits_above(workspace, plan, branch)  # raises if the fixup is not possible
     fit = fit_landing(workspace, plan, plan.fixup, check_index=False, tip=branch.start)
     if fit.left:
-        raise _conflict(plan, f"not everything fits into {plan.fixup[:10]}", fit.left)
+        raise _conflict(plan, f"some actions do not fit into commit {plan.fixup[:10]}", fit.left)
     group = CommitGroup(
         tuple(entry for commit in fit.commits for entry in commit.group.entries),
         tuple(name for commit in fit.commits for name in commit.group.names),

@@ -36,7 +36,7 @@ HINTS: dict[Why, str] = {
     "context": "Land your lines as well with --with-context, or commit them first.",
     "session": "Land those actions first, or their lines with --with-context.",
     "action": "Land those actions as well.",
-    "branch": "The branch has moved on: resolve it by hand with `git cherry-pick {commits}` on {onto}.",
+    "branch": "The branch has changed: run `git cherry-pick {commits}` on {onto}, and resolve the conflicts.",
     "staged": "Commit the staged changes, or unstage them with `git restore --staged PATH`.",
 }
 MAX_QUOTED = 40

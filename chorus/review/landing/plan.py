@@ -90,9 +90,7 @@ def plan_landing(recorder: Recorder, request: LandingRequest) -> LandingPlan:
         undone = [e.n for e in entries if e.lane == lane.name and e.status == "undone" and e.n is not None]
         if undone and not request.actions:
             which = list_of(undone, "action")
-            hint = (
-                f"Left out because the change is gone from disk: {which}. Name an action to land it anyway."
-            )
+            hint = f"The change of {which} is gone from disk. Name an action to land it anyway."
             raise NothingToLand(f"nothing on {lane.name} is left to land", hint=hint)
         raise NothingToLand(f"nothing on {lane.name} is left to land{where}")
     part = select_part(recorder, chosen, request.hunks) if request.hunks else None

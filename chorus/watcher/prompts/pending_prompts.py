@@ -24,7 +24,7 @@ from chorus.model.api.json_api import (
 )
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.outcomes import Outcome, PromptOpened
-from chorus.model.prompt import NOT_RECOGNISED, Prompt
+from chorus.model.prompt import Prompt
 from chorus.model.tools import COMMAND_KEY
 from chorus.watcher.panes.watched_panes import WatchedPane
 from chorus.watcher.prompts.answer_keys import PromptRefused
@@ -241,7 +241,8 @@ class PendingPrompts:
             return found
         if any(name == screen.unknown_dialog_name() for screen in self._unknown_dialogs()):
             raise PromptRefused(
-                f"{NOT_RECOGNISED}; nothing was sent", hint="Run `chorus prompts` to see the dialog."
+                "Chorus does not recognise this prompt; nothing was sent",
+                hint="Answer it in its pane. Run `chorus prompts` to see its text.",
             )
         raise NoSuchPrompt(f"no prompt {name} is pending: it was answered or withdrawn, or the id is wrong")
 

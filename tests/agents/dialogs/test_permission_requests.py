@@ -202,6 +202,7 @@ def test_answers_to_questions_are_added_to_the_input(
         ("AskUserQuestion", ASK, TWICE, "no such question"),
         ("AskUserQuestion", ASK, answer_one("Which?", ("C",)), "option has the label 'C'"),
         ("AskUserQuestion", ASK, answer_one("Which?", ("Go", "Rust")), "exactly one choice"),
+        ("AskUserQuestion", {"questions": [MANY]}, answer_one("What?", ()), "at least one choice"),
         ("AskUserQuestion", ASK, answer_one("Which?", ("Go",), "and"), "not both"),
         ("AskUserQuestion", BARE, answer_one("Q", ("a",)), "no option has the label"),
     ],

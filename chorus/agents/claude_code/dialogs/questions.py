@@ -78,7 +78,7 @@ def _check_options(dialog: Dialog) -> None:
     options = dialog.options
     apart = [option.apart for option in options]
     if len(options) < 3 or apart != [False] * (len(options) - 1) + [True]:
-        raise RuleMismatch("there is not exactly one option below the separator")
+        raise RuleMismatch("a question needs at least two options above the separator and exactly one below")
     if join_rows(options[-1].rows, dialog.edge) != _LAST_LABEL:
         raise RuleMismatch(f"the option below the separator is not {_LAST_LABEL!r}")
     if len({option.checked is None for option in options[:-1]}) > 1:

@@ -96,7 +96,7 @@ def explain_reading(reading: ScreenReading) -> list[str]:
 def _match_rule(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
     heading = _without_tip(_match_title(dialog, rule), dialog.edge)
     if _is_unfinished(heading.body):
-        raise RuleMismatch("its body is not drawn yet")
+        raise RuleMismatch("the dialog's body is not drawn yet")
     tool = _match_below_title(heading.body, dialog.edge, rule)
     question = _match_question(dialog, heading, rule)
     if rule.footer.fullmatch(dialog.footer) is None:

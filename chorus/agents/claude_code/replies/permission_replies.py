@@ -88,6 +88,8 @@ def _answer_text(question: Mapping[str, Any], answer: QuestionAnswer) -> str:
     for label in answer.labels:
         if label not in known:
             raise CannotAnswer(f"no option has the label {label!r}")
-    if not answer.labels or (len(answer.labels) > 1 and question.get("multiSelect") is not True):
-        raise CannotAnswer("this question needs exactly one choice")
+    takes_several = question.get("multiSelect") is True
+    if not answer.labels or (len(answer.labels) > 1 and not takes_several):
+        needed = "at least" if takes_several else "exactly"
+        raise CannotAnswer(f"this question needs {needed} one choice")
     return ", ".join(answer.labels)
