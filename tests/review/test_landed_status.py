@@ -67,10 +67,7 @@ def test_a_change_that_a_hard_reset_removed_from_disk_lands_only_by_number(
     assert statuses(agent) == ["landed", "undone"]
     with pytest.raises(NothingToLand) as nothing:
         land(agent)
-    assert (
-        nothing.value.hint
-        == "The change of action 2 is gone from disk. Name an action to land it anyway."
-    )
+    assert nothing.value.hint == "The change of action 2 is gone from disk. Name an action to land it anyway."
     land(agent, 2)
     assert landed.git("show", "main:two.txt") == "two\n"
     assert not (landed.path / "two.txt").exists()
