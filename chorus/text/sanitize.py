@@ -51,6 +51,12 @@ def sanitize_lines(text: str, *, max_lines: int) -> list[str]:
     return shown
 
 
+def is_cut(text: str, *, max_lines: int) -> bool:
+    """True if `sanitize_lines` leaves out a part of `text`: some of its lines, or the end of a line."""
+    lines = text.split("\n", max_lines)
+    return len(lines) > max_lines or any(len(expand_tabs(line)) > MAX_LINE_CHARACTERS for line in lines)
+
+
 def expand_tabs(line: str) -> str:
     """Replace the tabs in a line with blanks, up to the next tab stop.
 

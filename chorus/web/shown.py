@@ -13,7 +13,7 @@ from chorus.model.prompt import NOT_RECOGNISED, split_body, without_root
 from chorus.model.tools import EDIT_TOOLS
 from chorus.panel.state.items import parse_prompt
 from chorus.panel.style.labels import STATE_LABELS
-from chorus.text.sanitize import sanitize, sanitize_lines
+from chorus.text.sanitize import MAX_LINE_CHARACTERS, is_cut, sanitize, sanitize_lines
 from chorus.web.offers import Offers
 
 # A command or diff longer than this must be read in the session's own pane.
@@ -145,7 +145,9 @@ def why_not_approved(prompt: PromptJson) -> str | None:
         return f"{NOT_RECOGNISED}."
     if parsed.cut:
         return "Part of the prompt is not on the pane's screen: make that pane taller, or answer it there."
-    if parsed.body.count("\n") >= MAX_BODY_LINES:
+    labels = [option.label for option in parsed.options]
+    longest = max(map(len, (parsed.title, parsed.question, parsed.path or "", *labels)))
+    if is_cut(parsed.body, max_lines=MAX_BODY_LINES) or longest > MAX_LINE_CHARACTERS:
         return "The prompt is too long for this page: read and answer it in its own pane."
     return None
 

@@ -438,6 +438,22 @@ async def test_scrolling_to_the_end_over_a_gap_is_not_reading(watcher: ScriptedW
         assert (await ui.requested("answer"))["decision"] == "deny"
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [{"body": f"ls {'x' * 3000}; rm -rf ~"}, {"body": "x\n" * 3000}, {"question": f"Run {'x' * 3000}?"}],
+    ids=["a long line", "many lines", "a long question"],
+)
+async def test_a_prompt_that_the_panel_cannot_show_completely_is_not_approved(
+    watcher: ScriptedWatcher, fields: dict[str, str]
+) -> None:
+    watcher.prompts["p1"] = prompt("p1", **fields)
+    async with run_panel(watcher) as ui:
+        await ui.prompt_ready("p1")
+        await ui.press("a")
+        await ui.status_shows("the prompt is too long for the panel")
+        assert not watcher.requests_for("answer")
+
+
 async def test_a_change_whose_beginning_the_pane_does_not_show_is_not_approved(
     watcher: ScriptedWatcher,
 ) -> None:

@@ -7,7 +7,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.text import sanitize as sanitize_module
-from chorus.text.sanitize import MAX_LINE_CHARACTERS, expand_tabs, printable, sanitize, sanitize_lines
+from chorus.text.sanitize import (
+    MAX_LINE_CHARACTERS,
+    expand_tabs,
+    is_cut,
+    printable,
+    sanitize,
+    sanitize_lines,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +52,21 @@ def test_a_line_of_a_megabyte_is_cut_and_the_rest_is_counted() -> None:
 def test_many_lines_are_cut_and_counted() -> None:
     assert sanitize_lines("a\nb\nc\nd", max_lines=2) == ["a", "b", "… (+2 lines)"]
     assert sanitize_lines("a\nb", max_lines=2) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("a\nb", False),
+        ("a\nb\nc", True),
+        ("x" * MAX_LINE_CHARACTERS, False),
+        ("a\n" + "x" * (MAX_LINE_CHARACTERS + 1), True),
+        ("\t" * (MAX_LINE_CHARACTERS // 2), True),
+    ],
+)
+def test_a_text_of_which_a_part_is_left_out_is_known(text: str, cut: bool) -> None:
+    assert is_cut(text, max_lines=2) is cut
+    assert any("… (+" in line for line in sanitize_lines(text, max_lines=2)) is cut
 
 
 def test_tabs_become_blanks() -> None:

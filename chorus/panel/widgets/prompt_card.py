@@ -23,7 +23,7 @@ from chorus.panel.state.items import PendingPrompt, PromptOption
 from chorus.panel.style.labels import render_time
 from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import BackgroundStyle, Pieces, render_strip
-from chorus.text.sanitize import sanitize, sanitize_lines
+from chorus.text.sanitize import MAX_LINE_CHARACTERS, is_cut, sanitize, sanitize_lines
 from chorus.text.width import cell_width, cut, pad, wrap
 
 # A key pressed sooner after the prompt changed was meant for the previous prompt: people need longer than
@@ -257,7 +257,7 @@ class PromptCard(Widget, can_focus=True):
 class PromptLines:
     """A prompt as lines. Only the body scrolls, so question and options stay visible below a long body.
 
-    `options`: the option that each line of `foot` shows. `longer`: the body is too long to be shown in full.
+    `options`: the option that each line of `foot` shows.
     """
 
     head: list[Pieces]
@@ -265,7 +265,7 @@ class PromptLines:
     foot: list[Pieces]
     # Line of `foot` -> the option it shows.
     options: dict[int, PromptOption]
-    longer: bool = False  # the prompt's body is too long to be shown in full
+    longer: bool = False  # the body or the question is too long to be shown in full
 
 
 def render_prompt(
@@ -294,7 +294,8 @@ def render_prompt(
     if keys or prompt.kind in UNKNOWN_KINDS:
         foot.append(render_keys(prompt, width))
     head = _render_head(prompt, width, session, position)
-    return PromptLines(head, body, foot, options, longer=prompt.body.count("\n") >= MAX_BODY_LINES)
+    longer = is_cut(prompt.body, max_lines=MAX_BODY_LINES) or len(asked) > MAX_LINE_CHARACTERS
+    return PromptLines(head, body, foot, options, longer)
 
 
 def render_keys(prompt: PendingPrompt, width: int) -> Pieces:
