@@ -18,9 +18,8 @@ from chorus.inbox.repositories import (
     mapping,
     version_of,
 )
-from chorus.inbox.sender import open_streams
 from chorus.model.api.json_api import InboxRepositoryJson, InboxState, LogEntryJson, PromptJson, SessionJson
-from chorus.wire.async_client import Streams
+from chorus.wire.async_client import Streams, open_streams
 from chorus.wire.client import WatcherNotResponding, WatcherNotRunning
 from chorus.wire.fan_out import NOT_RESPONDING
 from chorus.wire.home import Home

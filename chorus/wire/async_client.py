@@ -3,10 +3,18 @@
 import asyncio
 from collections.abc import Mapping
 
+from chorus.system.processes.peer import belongs_to_user
 from chorus.system.socket_path import short_path
 from chorus.wire.client import WatcherNotResponding, WatcherNotRunning
 from chorus.wire.home import Home
-from chorus.wire.protocol import MAX_LINE_BYTES, decode, encode, parse_answer
+from chorus.wire.protocol import (
+    MAX_LINE_BYTES,
+    OTHER_USER,
+    OTHER_USER_HINT,
+    decode,
+    encode,
+    parse_answer,
+)
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -15,9 +23,13 @@ async def open_streams(home: Home) -> Streams:
     """Connect to the running watcher."""
     try:
         with short_path(home.socket) as path:
-            return await asyncio.open_unix_connection(path, limit=MAX_LINE_BYTES)
+            reader, writer = await asyncio.open_unix_connection(path, limit=MAX_LINE_BYTES)
     except OSError as error:
         raise WatcherNotRunning(f"no watcher is running for {home.common_dir}") from error
+    if not belongs_to_user(writer.get_extra_info("socket")):
+        writer.close()
+        raise WatcherNotRunning(f"{home.common_dir}: {OTHER_USER}", hint=OTHER_USER_HINT)
+    return reader, writer
 
 
 async def exchange(

@@ -11,8 +11,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from chorus.errors import ChorusError, NotFound
+from chorus.system.processes.peer import belongs_to_user
 from chorus.system.socket_path import short_path
-from chorus.wire.protocol import MAX_LINE_BYTES, Message, decode, encode, parse_answer
+from chorus.wire.protocol import (
+    MAX_LINE_BYTES,
+    OTHER_USER,
+    OTHER_USER_HINT,
+    Message,
+    decode,
+    encode,
+    parse_answer,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -265,4 +274,7 @@ def connect(home: Home) -> Connection:
             f"cannot reach the watcher at {home.file('watcher.sock')}: {error.strerror}",
             hint=f"Check that {home.root} is your directory; if another program made it, move it away.",
         ) from error
+    if not belongs_to_user(stream):
+        stream.close()
+        raise WatcherUnreachable(f"{home.repository}: {OTHER_USER}", hint=OTHER_USER_HINT)
     return Connection(stream)

@@ -7,17 +7,16 @@ the deadline. No watcher is started. This module imports only the standard libra
 
 from __future__ import annotations
 
-import os
 import selectors
 import socket
 import time
 from collections.abc import Mapping, Sequence
 
 from chorus.errors import ChorusError
-from chorus.system.processes.peer import read_peer
+from chorus.system.processes.peer import belongs_to_user
 from chorus.system.socket_path import short_path
 from chorus.wire.home import Home
-from chorus.wire.protocol import MAX_LINE_BYTES, decode, encode, parse_answer
+from chorus.wire.protocol import MAX_LINE_BYTES, OTHER_USER, decode, encode, parse_answer
 
 TYPE_CHECKING = False  # short commands import this module: no typing
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ else:
 
 NOT_RUNNING = "no watcher is running"
 NOT_RESPONDING = "the watcher does not respond"
-OTHER_USER = "the watcher belongs to another user"
 
 
 class Reply:
@@ -153,9 +151,3 @@ def _connect(home: Home) -> socket.socket | Reply:
         return Reply({}, f"cannot reach the watcher: {error.strerror}", running=False)
     stream.close()
     return Reply({}, OTHER_USER, running=False)
-
-
-def belongs_to_user(stream: socket.socket) -> bool:
-    """True if the other end is a process of this user, or if the system does not say whose it is."""
-    _, uid = read_peer(stream)
-    return uid in (os.geteuid(), None)

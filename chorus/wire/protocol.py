@@ -22,6 +22,9 @@ VERSION = 1
 
 # Enough for the diff of any action. A peer that sends without end is cut off.
 MAX_LINE_BYTES = 64 * 2**20
+# A socket that a process of another user serves is not used.
+OTHER_USER = "the watcher belongs to another user"
+OTHER_USER_HINT = "Use Chorus as that user, or in a clone of your own."
 
 # One decoded line. Code that reads a key must check its value, because the peer may be of another version.
 Message = dict[str, object]

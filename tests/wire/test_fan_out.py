@@ -1,10 +1,16 @@
 """One deadline for all watchers; an odd one spoils no other answer."""
 
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from chorus.system.processes import peer
+from chorus.wire.async_client import open_streams
+from chorus.wire.client import WatcherNotRunning, WatcherUnreachable, connect
 from chorus.wire.fan_out import Request, ask_each
 from chorus.wire.protocol import encode
 from tests.inbox.conftest import OddWatcher, odd_watcher, registered_home, scripted
@@ -57,3 +63,20 @@ def test_answers_and_refusals_of_one_watcher_come_together(odd_watcher: Callable
     (answered,) = ask_each({odd.home: HELLO}, seconds=5).values()
     assert answered.answers == {"hello": {"version": "0.0.1"}}
     assert answered.problem == "no such request"
+
+
+async def test_a_socket_that_another_user_serves_is_not_used(
+    scripted: Callable[[str], ScriptedWatcher], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = scripted("live").home
+    monkeypatch.setattr(peer, "read_peer", lambda connection: (1, os.geteuid() + 1))
+    reply = ask_each({home: HELLO}, seconds=5)[home]
+    assert (reply.answers, reply.running) == ({}, False)
+    assert "another user" in str(reply.problem)
+    with pytest.raises(WatcherUnreachable, match="another user"):
+        connect(home)
+    with pytest.raises(WatcherNotRunning, match="another user"):
+        await open_streams(home)
+    monkeypatch.setattr(peer, "read_peer", lambda connection: (None, None))  # where it is not known
+    assert ask_each({home: HELLO}, seconds=5)[home].problem is None
+    connect(home).close()

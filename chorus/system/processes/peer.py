@@ -1,5 +1,8 @@
 """The process at the other end of a Unix socket."""
 
+import os
+import socket
+
 from chorus.system.this_system import IS_LINUX
 
 if IS_LINUX:
@@ -7,4 +10,10 @@ if IS_LINUX:
 else:
     from chorus.system.macos.peer import read_peer
 
-__all__ = ["read_peer"]
+__all__ = ["belongs_to_user", "read_peer"]
+
+
+def belongs_to_user(connection: socket.socket) -> bool:
+    """True if the other end is a process of this user, or if the system does not say whose it is."""
+    _, uid = read_peer(connection)
+    return uid in (os.geteuid(), None)
