@@ -117,10 +117,11 @@ def _reopen(fifo: Path) -> tuple[int, bytes] | None:
 def _render_writer(fifo: Path) -> str:
     """The shell command that copies the pane's output from tmux to the fifo.
 
-    Once it has opened the fifo, it creates a file, which `_wait_for_writer` waits for.
+    Once it has opened the fifo, it creates a file, which `_wait_for_writer` waits for. tmux's own
+    umask may let others read what is created.
     """
     path, connected = shlex.quote(str(fifo)), shlex.quote(str(_connected_file(fifo)))
-    return escape_format(f"exec > {path}; echo > {connected}; exec cat")
+    return escape_format(f"umask 077; exec > {path}; echo > {connected}; exec cat")
 
 
 def _wait_for_writer(fifo: Path) -> None:

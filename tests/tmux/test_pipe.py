@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from chorus.model.ids import PaneId
+from chorus.tmux import pipe as pipe_module
+from chorus.tmux.address import Address
 from chorus.tmux.errors import PaneGone, PipeTaken
 from chorus.tmux.panes import read_pane
 from chorus.tmux.pipe import PanePipe, open_pipe
-from chorus.tmux.tmux_server import Tmux
+from chorus.tmux.tmux_server import Tmux, TmuxServer
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.tmux.conftest import Open
 
@@ -46,6 +48,23 @@ def test_output_before_and_after_opening_the_pipe_is_read_once(
     pipe.close(tmux)
     wait_until(lambda: not read_pane(tmux, PaneId(pane.id)).piped, what="our pipe is closed")
     assert list(odd.iterdir()) == []
+
+
+def test_what_the_pipe_creates_is_for_its_owner_alone(
+    open_pane: Open, address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes: list[int] = []
+    wait_for_writer = pipe_module._wait_for_writer
+
+    def look_first(fifo: Path) -> None:
+        wait_until(pipe_module._connected_file(fifo).exists, what="the writer")
+        modes.extend(path.stat().st_mode & 0o777 for path in tmp_path.iterdir())
+        wait_for_writer(fifo)
+
+    monkeypatch.setattr(pipe_module, "_wait_for_writer", look_first)
+    pane, tmux = open_pane("cat"), TmuxServer(address)
+    open_pipe(tmux, PaneId(pane.id), tmp_path / "fifo").close(tmux)
+    assert modes == [0o600, 0o600]
 
 
 def test_a_pipe_that_is_already_open_is_left_alone(
