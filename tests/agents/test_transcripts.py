@@ -115,6 +115,14 @@ def test_devices_pipes_and_huge_files_are_not_read(tmp_path: Path, odd: str) -> 
     assert tail.position == 0
 
 
+def test_a_pipe_or_device_has_no_history(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = os.open(tmp_path / "pipe", os.O_RDWR)  # nothing to read, and not the end
+    assert began_after(tmp_path / "pipe", 0.0)
+    assert began_after(Path("/dev/zero"), 0.0)
+    os.close(writer)
+
+
 def test_transcripts_are_found_by_directory_and_session(tmp_path: Path) -> None:
     path = transcript_of(tmp_path, "/src/my.proj_x", "abc")
     assert path == tmp_path / "-src-my-proj-x/abc.jsonl"

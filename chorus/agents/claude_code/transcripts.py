@@ -112,9 +112,11 @@ def _open_without_waiting(path: str, flags: int) -> int:
 def began_after(path: Path, moment: float) -> bool:
     """Return whether the first timestamp in the transcript is at or after this moment.
 
-    True if the transcript is missing or empty.
+    True if the transcript is missing, empty or not a regular file.
     """
     try:
+        if not path.is_file():
+            return True
         with open(path, "rb", opener=_open_without_waiting) as file:
             lines = file.read(MAX_READ_BYTES).splitlines()
     except OSError:
