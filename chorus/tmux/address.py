@@ -36,6 +36,7 @@ class Address:
 
 
 def select_address(environment: Mapping[str, str], *, name: str | None, path: str | None) -> Address:
+    """The address that the options mean. A path is taken as it is given, also that of the server we are in."""
     if name is not None and path is not None:
         raise UsageError("-L and -S cannot be used together")
     if path is not None:
@@ -49,7 +50,10 @@ def select_address(environment: Mapping[str, str], *, name: str | None, path: st
 
 
 def list_addresses(environment: Mapping[str, str]) -> list[Address]:
-    """The addresses of this user's servers that accept connections. Sockets of dead servers are left out."""
+    """The addresses of this user's servers that accept connections. Sockets of dead servers are left out.
+
+    Raises UnsafeDirectory if another user could have put a socket there.
+    """
     directory = _directory(environment)
     sockets = sorted(directory.iterdir()) if directory.is_dir() else []
     return [address for address in map(Address, sockets) if accepts_connections(address)]
@@ -72,17 +76,27 @@ def make_directory(address: Address) -> None:
         return
     try:
         directory.mkdir(mode=0o700, exist_ok=True)
-        found = directory.lstat()
     except OSError as error:
         raise CannotStartServer(f"cannot create {directory}: {error.strerror}") from error
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & stat.S_IRWXO:
-        raise UnsafeDirectory(f"{directory} is not a directory that only you can write to")
+    _refuse_unsafe(directory)
 
 
 def _directory(environment: Mapping[str, str]) -> Path:
     # tmux ignores TMPDIR, and uses /tmp if TMUX_TMPDIR is not a directory.
     named = Path(environment.get("TMUX_TMPDIR") or "/tmp")  # noqa: S108  tmux's own default
-    return (named if named.is_dir() else Path("/tmp")) / _own_name()  # noqa: S108  tmux's own default
+    directory = (named if named.is_dir() else Path("/tmp")) / _own_name()  # noqa: S108  tmux's own default
+    _refuse_unsafe(directory)
+    return directory
+
+
+def _refuse_unsafe(directory: Path) -> None:
+    """Raise UnsafeDirectory if the directory exists and another user could write to it, as tmux does."""
+    try:
+        found = directory.lstat()
+    except OSError:
+        return
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & stat.S_IRWXO:
+        raise UnsafeDirectory(f"{directory} is not a directory that only you can write to")
 
 
 def _own_name() -> str:

@@ -54,12 +54,35 @@ def test_a_name_and_a_path_exclude_each_other() -> None:
 
 
 def test_a_directory_writable_by_others_is_refused(tmp_path: Path) -> None:
-    address = select_address({"TMUX_TMPDIR": str(tmp_path)}, name="work", path=None)
-    address.socket.parent.mkdir()
-    address.socket.parent.chmod(0o777)
+    environment = {"TMUX_TMPDIR": str(tmp_path)}
+    address = select_address(environment, name="work", path=None)
+    directory = address.socket.parent
+    directory.mkdir()
+    directory.chmod(0o777)
 
-    with pytest.raises(UnsafeDirectory, match=re.escape(str(address.socket.parent))):
+    refused = pytest.raises(UnsafeDirectory, match=re.escape(str(directory)))
+    with refused:
         make_directory(address)
+    with refused:
+        select_address(environment, name="work", path=None)
+    with refused:
+        select_address(environment, name=None, path=None)
+    with refused:
+        list_addresses(environment)
+    assert select_address({**environment, "TMUX": "/x,1,0"}, name=None, path=None) == Address(Path("/x"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a directory to another user")
+def test_a_directory_of_another_user_is_not_used(tmp_path: Path) -> None:
+    environment = {"TMUX_TMPDIR": str(tmp_path)}
+    directory = select_address(environment, name="work", path=None).socket.parent
+    directory.mkdir(0o700)
+    os.chown(directory, 65534, 65534)
+
+    with pytest.raises(UnsafeDirectory):
+        list_addresses(environment)
+    with pytest.raises(UnsafeDirectory):
+        select_address(environment, name="work", path=None)
 
 
 def test_a_given_path_is_not_checked(short_directory: Path) -> None:
