@@ -36,7 +36,7 @@ class Address:
 
 
 def select_address(environment: Mapping[str, str], *, name: str | None, path: str | None) -> Address:
-    """The address that the options mean. A path is taken as it is given, also that of the server we are in."""
+    """The address that the options mean. A path is not checked, nor the server in whose pane we are."""
     if name is not None and path is not None:
         raise UsageError("-L and -S cannot be used together")
     if path is not None:
