@@ -5,15 +5,19 @@ import time
 from typing import Any
 
 import pytest
+from rich.style import Style
 
 from chorus.errors import ExitCode
 from chorus.panel.plain import PlainLog
+from chorus.panel.style.theme import ActivePalette, choose_palette
+from chorus.panel.widgets.line_pane import render_strip
+from chorus.text.sanitize import printable
 from tests.panel.harness import PanelHarness, run_panel
 from tests.panel.scripted_watcher import Refusal, ScriptedWatcher
 from tests.panel.story import entry, lane, outside, prompt, session
 
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x1b[31m\x9b31m\x1bPq#0\x1b\\\x08\r\x00\x7f"
-HIDDEN = "a\u202eb\u2066c\u200bd\ufeffe\U000e0041"
+HIDDEN = "a\u202eb\u2066c\u200bd\ufeffe\U000e0041f\u3164g\u2800h\ufe0f"
 MARKUP = "[bold red]b[/bold red] [@click=app.quit]x[/] [link=http://evil]y[/link] [/] [$error] \\[z] {0} %s"
 HOSTILE = ESCAPES + HIDDEN + MARKUP
 # The panel's own control sequences: colours and attributes, nothing else.
@@ -28,7 +32,7 @@ def written(ui: PanelHarness) -> str:
 
 def assert_sanitized(ui: PanelHarness) -> None:
     for line in ui.lines():
-        assert line.isprintable(), [c for c in line if not c.isprintable()]
+        assert printable(line) == line, [c for c in line if printable(c) != c]
     for strip in ui.panel.screen._compositor.render_strips():
         for segment in strip:
             assert segment.control is None
@@ -211,6 +215,13 @@ def test_the_plain_log_is_sanitized() -> None:
     printed = [line for message in messages for line in log.feed(message)]
     assert len(printed) > len(messages)
     assert [line for line in printed if not line.isprintable()] == []
+
+
+def test_a_line_that_nobody_has_sanitized_is_made_visible_where_it_is_drawn() -> None:
+    palette = ActivePalette(choose_palette(dark=True, colours=256))
+    strip = render_strip([(HOSTILE, ""), ("f\u3164g", "")], "", 500, palette, Style())
+    assert printable(strip.text) == strip.text
+    assert "f<U+3164>g" in strip.text
 
 
 async def test_markup_is_shown_as_text(watcher: ScriptedWatcher) -> None:

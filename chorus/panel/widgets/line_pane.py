@@ -1,8 +1,8 @@
 """The base of every widget that draws lines.
 
 A subclass returns its number of lines, and renders one line at a time, as pieces of text with style names.
-Only visible lines are rendered. The text of a piece is never read as markup. Control characters are made
-visible even if a subclass forgot to sanitize its text.
+Only visible lines are rendered. The text of a piece is never read as markup. Control characters and hidden
+ones are made visible even if a subclass forgot to sanitize its text.
 """
 
 from rich.segment import Segment
@@ -46,10 +46,7 @@ def render_strip(
     """Render one line, exactly `width` cells wide. The styles in `base` apply to every piece."""
     style = active_palette.current.style
     under = background + style(base)
-    segments = [
-        Segment(text if text.isprintable() else sanitize(text), background + style(f"{base} {names}"))
-        for text, names in pieces
-    ]
+    segments = [Segment(sanitize(text), background + style(f"{base} {names}")) for text, names in pieces]
     return Strip(segments).crop_extend(0, width, under)
 
 
