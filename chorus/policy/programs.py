@@ -50,7 +50,8 @@ def find_arguments(words: tuple[str, ...]) -> tuple[str, Arguments] | None:
     """Find the longest listed name at the start of a command, and its arguments. None if there is none."""
     for length in (3, 2, 1):
         name = " ".join(words[:length])
-        if name in _PROGRAMS:
+        # A word may have a blank in it: `python "-m pytest"` does not run pytest.
+        if name in _PROGRAMS and tuple(name.split(" ")) == words[:length]:
             return name, _PROGRAMS[name]
     return None
 

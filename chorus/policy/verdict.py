@@ -99,6 +99,8 @@ def _judge_file(context: PolicyContext, named: str, tool: str) -> Finding:
 
 def _allows(rule: Rule, path: str, root: str) -> bool:
     pattern = "**" if rule.path is None else rule.path
+    if not pattern.startswith("/") and not f"{path}/".startswith(f"{root}/"):
+        return False  # the work tree's own name may have a `*` in it
     inside = path.removeprefix(root)
     return protected_names(inside) <= protected_names(pattern) and path_matches(
         pattern, path, root, strict=False

@@ -447,6 +447,30 @@ def test_a_rule_that_allows_a_path_allows_it_as_it_is_spelled() -> None:
     assert (judge("src/a.py"), judge("SRC/a.py")) == ("allow", "ask")
 
 
+@pytest.mark.parametrize("root", ["/work/a*", "/work/a?", "/work/a**"])
+def test_a_sign_in_the_name_of_the_work_tree_is_no_pattern_for_a_rule_that_allows(root: str) -> None:
+    policy = parse_policy({"rule": [{"decision": "allow", "tool": "Edit"}]})
+
+    def judge(path: str) -> str:
+        return judge_call(
+            "Edit",
+            {"file_path": path},
+            policy,
+            root=root,
+            resolve=lambda named: named,
+            find_repository=lambda _: root,
+        ).decision
+
+    assert (judge(f"{root}/x"), judge("/work/ab/x"), judge("/work/abc/d/x")) == ("allow", "ask", "ask")
+
+
+def test_a_name_in_one_quoted_word_is_not_the_program_with_that_name() -> None:
+    policy = parse_policy({"rule": [{"decision": "allow", "command": "python *"}]})
+    assert bash("python -m pytest a.py", policy).decision == "allow"
+    assert bash("python '-m pytest' a.py", policy).decision == "ask"
+    assert bash("python '-m pytest' /etc/a.py", policy).decision == "ask"
+
+
 def test_a_command_without_a_list_of_harmless_arguments_is_named_by_its_first_two_words() -> None:
     policy = parse_policy({"rule": [{"decision": "allow", "command": "frob *"}]})
     (finding,) = bash("frob the cat", policy).findings

@@ -13,6 +13,11 @@ def unlisted(command: str) -> str | None:
     return found[1].find_unlisted(words[len(found[0].split()) :])
 
 
+@pytest.mark.parametrize("words", [("python", "-m pytest"), ("git", "config --get"), ("git", "tag -l", "x")])
+def test_a_word_with_a_blank_is_not_two_words_of_a_name(words: tuple[str, ...]) -> None:
+    assert find_arguments((*words, "--anything")) is None
+
+
 @pytest.mark.parametrize(
     ("command", "word"),
     [
