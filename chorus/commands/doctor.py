@@ -287,8 +287,8 @@ def check_recorded(recorder: Recorder, home: Home, *, deep: bool) -> Iterator[Ch
 
 def check_coverage(recorder: Recorder) -> Check:
     """Report which files are not recorded, and why."""
-    recorder.entries()
-    skipped: dict[str, None] = {}
+    # A call that named only such files has no record of its own.
+    skipped = {why: None for entry in recorder.entries() for why in entry.skipped}
     for recorded in recorder.timeline.records:
         if recorded.record.kind in (RecordKind.START, RecordKind.OUTSIDE, RecordKind.ACTION):
             skipped |= dict.fromkeys(recorded.record.skipped)

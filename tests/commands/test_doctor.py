@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from chorus.commands.doctor import check_sessions
+from chorus.commands.doctor import check_coverage, check_sessions
+from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell
+from tests.history.agent_at_work import action
 from tests.repos import UserRepo
 
 
@@ -28,6 +30,20 @@ def test_deep_checks_pass_in_a_healthy_repository(worked: UserRepo, chorus: Shel
         found[name]["ok"] for name in ("git", "tmux", "repository", "watcher", "hooks", "history", "objects")
     )
     assert "every file that git does not ignore" in str(found["coverage"]["detail"])
+
+
+def test_files_that_are_not_recorded_are_listed(repo: UserRepo) -> None:
+    repo.write(".git/info/exclude", b"*.secret\n")
+    with Recorder.open(repo.path) as recorder:
+        recorder.start()
+        repo.write("a.secret", b"x\n")
+        repo.write("b.secret", b"x\n")
+        repo.write("c.txt", b"x\n")
+        recorder.record_named_paths([action("t1", repo.path / "a.secret")])
+        recorder.record_named_paths([action("t2", repo.path / "b.secret", repo.path / "c.txt")])
+        assert check_coverage(recorder).detail == (
+            "not recorded: a.secret is ignored by git; b.secret is ignored by git"
+        )
 
 
 def test_doctor_changes_nothing_in_an_unused_repository(repo: UserRepo, chorus: Shell) -> None:
