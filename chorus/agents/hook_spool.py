@@ -66,7 +66,7 @@ class Spool:
         self._quarantine = directory / "aside"
         self._wakeup = -1
         self._files: dict[HookEvent, str] = {}  # the files of events that were read and not forgotten
-        self._unreleased: set[HookEvent] = set()  # those of these events whose hooks wait
+        self._unreleased: set[HookEvent] = set()  # of these, the events that were not released yet
         # Paths as text: `Path` objects would take longer than the work done with these paths.
         self._poke = str(directory / "poke")
         self._late = str(directory / "late")
@@ -243,6 +243,8 @@ class Spool:
 
     def _list(self, directory: Path) -> list[str]:
         """Return the names of the event files that were not returned yet, in the order they were written.
+
+        Delete the files with which processes check that the watcher works.
 
         A file system's clock may have a resolution of some milliseconds. Files with the same time are sorted
         by process id, because process ids rarely go backwards.

@@ -1,4 +1,4 @@
-"""The interface to a coding agent: the other packages use an agent's adapter only through it.
+"""The interface to a coding agent: the other rooms use an agent's adapter only through it.
 
 An adapter is split by what its parts need and when they are loaded:
 
@@ -141,7 +141,7 @@ class OutcomeReader(Protocol):
         ...
 
     def set_shared_sessions(self, shared: Set[SessionId]) -> None:
-        """Set which sessions several clients share. The caller may change this set later."""
+        """Set which sessions several clients share. If the caller changes the set later, that counts too."""
         ...
 
     def close_client(self, session: SessionId, client: str) -> list[Outcome]:
@@ -171,7 +171,7 @@ class Clients(Protocol):
     def is_client(self, process: Process) -> bool: ...
 
     def read_client(self, process: Process) -> RunningClient | None:
-        """Return what the running client's own files say; None if it is gone."""
+        """Return what the running client's own files say; None if it is gone or is another user's."""
         ...
 
     def find_client(self, session: SessionId) -> Process | None:
@@ -198,7 +198,7 @@ class Clients(Protocol):
     def began_after(self, transcript: Path, moment: float) -> bool:
         """Return whether the first timestamp in the transcript is at or after this moment.
 
-        True if the transcript is missing or empty.
+        True if the transcript is empty or cannot be read; False if it has no timestamp.
         """
         ...
 
@@ -347,7 +347,7 @@ class PromptAppearance:
 
 
 class AnswerRelay(Protocol):
-    """Answers a prompt with keys: at most one for each view of the pane, only while it shows the prompt."""
+    """Answers a prompt with keys: at most one key for each view of a pane that still shows the prompt."""
 
     sent: int
 
@@ -429,7 +429,7 @@ class Prompts(Protocol):
     def line_reply(self, decision: dict[str, Any]) -> str:
         """Return the key that answers a request printed as a line.
 
-        Raises CannotAnswer if the decision has a message.
+        Raises CannotAnswer if the decision has a message of the user.
         """
         ...
 
@@ -458,7 +458,7 @@ class SettingsScope(Enum):
 class SettingsChange:
     path: Path
     changed: bool
-    backup: Path | None  # the previous content, if there was any
+    backup: Path | None  # a copy of the previous content; None if there was none or nothing changed
 
 
 @dataclass(frozen=True, slots=True)

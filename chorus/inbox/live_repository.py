@@ -29,8 +29,9 @@ from chorus.wire.protocol import Message, decode, encode, parse_answer
 RETRY_SECONDS = 1.0
 # Actions come in bursts: after several of them, the open actions are requested once.
 GATHER_SECONDS = 0.2
-# How long a watcher may be silent before its status is requested, and how long an answer may take.
+# If no action is reported for this long, the status is requested anyway.
 SILENCE_SECONDS = 10.0
+# How long an answer may take.
 ANSWER_SECONDS = 10.0
 
 Take = Callable[[object], None]

@@ -42,7 +42,10 @@ def list_requests(path: Path) -> list[Request]:
 
 
 def work_tree_of(home: Home) -> Path:
-    """Return the repository's main work tree; for a bare repository, its first linked work tree."""
+    """Return the repository's main work tree, else its first linked one.
+
+    If Chorus has recorded none that still exists, return the directory that contains the git directory.
+    """
     trees = list_work_trees(home)
     return next(iter(trees.values()), home.common_dir.parent)
 

@@ -1,6 +1,6 @@
 """Make text from files, commands and models harmless in a terminal.
 
-Escape sequences, bidirectional overrides and invisible characters are replaced, never passed on.
+Escape sequences, bidirectional overrides and invisible characters are replaced.
 `chorus log` loads this module, so it imports nothing at the top.
 """
 

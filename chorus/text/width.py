@@ -1,4 +1,4 @@
-"""Measure text in terminal cells, and cut, pad and wrap it.
+"""Measure text in terminal cells, cut, pad and wrap it, and put counts and lists of numbers into words.
 
 A wide character takes two cells and a combining one none. Text is expected to be printable: see `sanitize`.
 `agents/claude_code/terminal/cells.py` has another purpose: it knows where the widths of tmux versions differ.
@@ -39,14 +39,14 @@ def pad(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Shorten `text` to `width` cells: cut its end, with an ellipsis."""
+    """Shorten `text` to at most `width` cells: cut its end, with an ellipsis."""
     if cell_width(text) <= width:
         return text
     return text[: _count_fitting(text, width - 1)] + "…" if width > 0 else ""
 
 
 def cut_start(text: str, width: int) -> str:
-    """Shorten `text` to `width` cells: cut its start, with an ellipsis. For paths: their end matters more."""
+    """Like `cut`, but cut the start of `text`. For paths: their end matters more."""
     if cell_width(text) <= width:
         return text
     kept = _count_fitting(text[::-1], width - 1)

@@ -34,7 +34,7 @@ HEADLESS_ARGUMENTS = (
 
 
 class ClaudeClients:
-    """Processes named `claude`, and their transcripts below the client's configuration directory."""
+    """Running clients, and their transcripts below the client's configuration directory."""
 
     is_client = staticmethod(processes.is_client)
     read_client = staticmethod(processes.read_client)
@@ -49,7 +49,7 @@ class ClaudeClients:
 
 
 class ClaudeSetup:
-    """Hooks in `settings.json`, or in the `--settings` option of one client."""
+    """Hooks in settings files; for one client the mod, or hooks in its `--settings` option."""
 
     program = "claude"
     backup_directory = staticmethod(files.backup_directory)

@@ -23,7 +23,7 @@ class InvalidReport(ValueError):
 def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
     """Return the path of the file that a tool's input or result names; empty if it names none.
 
-    The path is absolute if `cwd` is known. No tool names two files.
+    The path is made absolute as by `resolve`. No tool names two files.
     """
     if _ANY_PATH_KEY.isdisjoint(tool_input):
         return ()
@@ -37,7 +37,8 @@ def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
 def resolve(path: str, cwd: str | None) -> str:
     """Resolve a path as the client does, without reading the disk.
 
-    A leading `~` stays as it is, because only the client knows its home directory.
+    The result is absolute if `cwd` is known. But a leading `~` stays as it is, because only the client knows
+    its home directory.
     """
     # The client nearly always names an absolute path with nothing to resolve.
     if path[0] == "/" and path[-1] != "/" and "/." not in path and "//" not in path:

@@ -24,7 +24,7 @@ from chorus.model.tools import AGENT_TOOLS
 _AFTER_THE_FACT = frozenset(
     {"PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop", "SubagentStart", "SubagentStop"}
 )
-# The permission modes in which files of the project are edited without a question.
+# The permission modes in which the client does not ask before it edits a file of the project.
 _UNASKED_MODES = frozenset({"acceptEdits", "auto", "bypassPermissions", "dontAsk"})
 # The hook events whose reply may hold text for the agent.
 _NOTICE_EVENTS = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})

@@ -1,7 +1,8 @@
 """Find the session and transcript of a running client.
 
 The client writes `sessions/PID.json` into its configuration directory and keeps it current (`/clear` changes
-the session in it). If a client writes no such file, the newest transcript of its directory is taken.
+the session in it). If a client writes no such file, its session is taken from the newest transcript of its
+working directory that was written since the client started.
 """
 
 import json
@@ -42,7 +43,7 @@ def is_client(process: Process) -> bool:
 
 
 def read_client(process: Process) -> RunningClient | None:
-    """Read the files of a running client; None if it is gone."""
+    """Read the files of a running client; None if it is gone or is another user's."""
     try:
         cwd = read_directory(process.pid)
         environment = read_environment(process.pid)
@@ -96,7 +97,8 @@ def _is_of(process: Process, start: object, written: float) -> bool:
     """Return whether a session file belongs to this process, and not to an earlier one with the same id.
 
     The client writes the start time of its process in the form that Linux uses. A start time in any other
-    form cannot be compared: then the modification time of the file decides.
+    form cannot be compared: then the modification time of the file decides. A file without a start time
+    counts as this process's.
     """
     if start is None or start == process.started:
         return True

@@ -1,8 +1,9 @@
 """Recognise a rewind: the client sets files back to an earlier turn and does not report it.
 
 Two things show a rewind. The client has kept a copy of the file, named after the file's path, from before the
-first edit of some turn. And until just after the files are written, the client's session file says that the
-client waits for an open dialog. Some clients write no status into that file, so their rewinds are missed.
+first edit of some turn. A file that no longer exists needs no copy: a rewind removes files created later. And
+until just after the files are written, the client's session file says that the client waits for an open
+dialog. Some clients write no status into that file, so their rewinds are missed.
 """
 
 import hashlib

@@ -112,7 +112,7 @@ def _open_without_waiting(path: str, flags: int) -> int:
 def began_after(path: Path, moment: float) -> bool:
     """Return whether the first timestamp in the transcript is at or after this moment.
 
-    True if the transcript is missing, empty or not a regular file.
+    True if the transcript is empty, not a regular file or unreadable; False if it has no timestamp.
     """
     try:
         if not path.is_file():

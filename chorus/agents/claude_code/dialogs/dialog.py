@@ -1,8 +1,9 @@
 """Find the dialog at the bottom of a screen: its text, its question, its options, its footer.
 
-Only columns and separators count here, never the text; the rules decide which dialog it is. The cursor is in
-one column, the option numbers are two columns to the right of it, and an option's text is to the right of its
-number. So text that a file, a command or the agent puts on the screen cannot pass for an option.
+Options are found by columns, numbers and separators, never by what their text says; the rules decide which
+dialog it is. The cursor is in one column, the option numbers are two columns to the right of it, and an
+option's text is to the right of its number. So text that a file, a command or the agent puts on the screen
+cannot pass for an option.
 """
 
 import re
@@ -76,7 +77,7 @@ class NoDialog:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableDialog:
-    """A dialog that is half drawn or in a form that cannot be relied on. `ending` is its last paragraph."""
+    """A dialog that is half drawn or in a form that cannot be relied on."""
 
     reason: str
     ending: str = ""  # the last paragraph

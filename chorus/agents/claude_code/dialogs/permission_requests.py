@@ -1,7 +1,7 @@
 """Make prompts from permission requests instead of screens: from a tool call, or only a text of the client.
 
 Such a prompt is like one read from a screen, with the whole tool input as its body. The keys of its options
-are only names: none of them is ever pressed.
+are only names: the answer goes back as a reply, not as one of these keys.
 """
 
 import json

@@ -206,7 +206,7 @@ def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
     """Return whether the dialog shows the whole text.
 
     The client may end a text with a note that gives the whole text's number of lines and of characters. The
-    rows above such a note must have exactly these numbers. If a row is wrapped or cut, they do not.
+    rows above such a note must have exactly these numbers. If a row is wrapped or cut, the numbers differ.
     """
     if rule.rest is None:
         return True

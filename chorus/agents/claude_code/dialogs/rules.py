@@ -48,9 +48,9 @@ class LabelRule(_Strict):
 
     text: Pattern
     meaning: OptionMeaning
-    # `Tab` opens a text field after this label. An empty field shows one of these placeholders.
+    # If given, `Tab` opens a text field after this label. An empty field shows one of these placeholders.
     amend: Texts = ()
-    # Choosing the option opens a text field in place of the label.
+    # Whether choosing the option opens a text field in place of the label.
     typed: bool = False
     # A text that is drawn below the label and is not part of it.
     hint: str = ""

@@ -99,7 +99,8 @@ def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
     """Cut off a docked pane. Return the shortened rows and the column of the cut; None if no pane is docked.
 
     The cut is at a vertical line in the same column of every row. Text in a dialog cannot imitate this line,
-    because it is not in every row. In a row whose width is uncertain, the line nearest the column counts.
+    because such text is not in every row. In a row whose width is uncertain, the line nearest the column
+    counts.
     """
     if not all(_DOCK_LINE in row for row in rows):
         return None

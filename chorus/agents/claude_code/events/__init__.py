@@ -1,4 +1,4 @@
-"""Types for the client's events, in all their spellings: stream, control protocol, transcripts and hooks."""
+"""Types for the client's events, from all sources: stream, control protocol, transcripts and hooks."""
 
 from chorus.agents.claude_code.events.base import Known, Malformed, Unknown
 from chorus.agents.claude_code.events.parser import Event, parse_event

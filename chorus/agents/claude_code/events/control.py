@@ -82,7 +82,7 @@ class Elicitation(Request):
 
 
 class OtherRequest(Request):
-    """A request of any other kind. The client waits for a response to this too."""
+    """A request of any other kind. Its sender waits for a response too."""
 
 
 class Response(Known):

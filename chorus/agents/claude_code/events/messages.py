@@ -241,6 +241,6 @@ class CostState(Known):
 
 
 class Bookkeeping(Known):
-    """A transcript line with the client's own records: modes, titles, snapshots, costs."""
+    """A transcript line with other records of the client: titles, snapshots, modes."""
 
     type: str

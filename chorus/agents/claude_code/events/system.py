@@ -18,7 +18,7 @@ from chorus.model.ids import ToolUseId
 
 
 class Init(Known):
-    """A turn starts. Printed for every turn, including one started by the end of a background task."""
+    """A turn starts: a message was sent, or a background task has ended. Older clients print it only once."""
 
     permission_mode: LooseText = Field(None, validation_alias=spelled("permissionMode", "permission_mode"))
     version: LooseText = Field(
@@ -123,7 +123,10 @@ def _parse_denials(value: object) -> tuple[Denial, ...] | None:
 
 
 class Result(Known):
-    """A turn is over. Only `is_error` says whether it failed: `subtype` may be "success" even then."""
+    """A turn is over. If `is_error` is present, it alone says whether the turn failed.
+
+    `subtype` may be "success" even for a turn that failed.
+    """
 
     subtype: LooseText = None
     is_error: bool | None = Field(None, validation_alias=spelled("is_error", "isError"))

@@ -1,7 +1,7 @@
 """Find out who wrote the text of a `user` event.
 
 The client sends much in the user's name: tool results, task ends, summaries, command output. Only what the
-user wrote is a message, and only a message starts a turn.
+user wrote, a message or a slash command, can start a turn.
 """
 
 import re

@@ -33,9 +33,9 @@ EVENTS = (
     "SubagentStart",
     "SubagentStop",
 )
-# These events report something already done: the hook leaves its event in the spool and does not wait. The
-# client's own `async` option is not used: the hook before the next call could overtake an `async` hook. There
-# is no hook for PostToolBatch: transcripts report the same soon enough.
+# These events report something already done: the hook leaves its event in the spool, and waits only if there
+# is a notice for a session. The client's own `async` option is not used: the hook before the next call could
+# overtake an `async` hook. There is no hook for PostToolBatch: transcripts report the same soon enough.
 AFTER_EVENTS = ("PostToolUse", "PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop")
 AFTER = "after"
 # The hook before an edit has an entry of its own: it ends at once if the watcher need not read the file
@@ -68,7 +68,10 @@ def find_plugin_directory() -> Path:
 
 
 def find_chorus_program() -> str | None:
-    """Return the `chorus` program of this installation. The hook starts the watcher with it."""
+    """Return this installation's `chorus` program, else the one on PATH; None if there is none.
+
+    The hook starts the watcher with it.
+    """
     beside = Path(sysconfig.get_path("scripts")) / "chorus"
     return str(beside) if os.access(beside, os.X_OK) else shutil.which("chorus")
 

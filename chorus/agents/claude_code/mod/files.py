@@ -1,6 +1,7 @@
-"""The mod's files: a copy for each user, and the arguments with which a client loads it.
+"""The mod's files: a copy for each user, whether a client can load it, and a path to the watcher's socket.
 
-The client writes into the directory of a mod, so it gets a copy and never the installation's own directory.
+The client writes into the directory of a mod, so the client gets a copy and never the installation's own
+directory.
 """
 
 import hashlib
@@ -42,7 +43,8 @@ def copy_mod(environment: Mapping[str, str]) -> Path:
     files = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file())
     contents = {path: (source / path).read_bytes() for path in files}
     name = hashlib.sha256(b"".join(b"%s\0%s\0" % (bytes(p), c) for p, c in contents.items())).hexdigest()[:16]
-    base = _make_private_directory(environment, "mod")  # before the check: nobody may change files after it
+    # Made private before the check, so that nobody else changes files after it.
+    base = _make_private_directory(environment, "mod")
     copy = base / name
     if all(_read(copy / path) == content for path, content in contents.items()):
         return copy

@@ -119,7 +119,11 @@ class CallEntry:
         self.client = self.client or seen.client
 
     def set_prompt_id(self, turn: Turn | None, prompt_id: TurnId) -> None:
-        """Set the id of the message that led to this call, and make that message's `turn` the call's turn."""
+        """Set the id of the message that led to this call. `turn` is a turn with this prompt id.
+
+        If the call's own turn has no prompt id yet, that turn gets this one. If the call has no turn, or one
+        with another prompt id, `turn` becomes its turn.
+        """
         self.prompt_id = prompt_id
         if self.turn is None:
             self.turn = turn

@@ -189,7 +189,7 @@ def _requested_call(
     """Return the call that a permission request is for: the agent's newest with the same tool and input.
 
     If no call has the same input, the user or another hook has changed the input. Then return the newest call
-    of the same tool that had no prompt yet.
+    of the same tool that had no prompt yet; None if there is none.
     """
     shown = [pre for pre in state.pending_calls(event, session) if pre.tool == event.tool]
     exact = [pre.call for pre in shown if pre.input == event.input]

@@ -204,7 +204,7 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
         in_transcript = event.source is _TRANSCRIPT
         return on_idle(state, event, context) if user_text.interrupts and in_transcript else []
     if event.source is _TRANSCRIPT and not isinstance(user_text, TaskEnd):
-        # Even if the stream showed this message before.
+        # Done even if the stream showed this message before.
         context.session.transcript_prompt_id = event.prompt_id
     if state.is_repeat(event):
         return []
@@ -253,9 +253,9 @@ def _on_transcript_message(
 
 
 def on_attachment(state: PairingState, event: Attachment, context: EventContext) -> list[Outcome]:
-    """Report an attachment that the main agent reads while it works. Ignore any other attachment.
+    """Handle a queued message or the end of a background task that the main agent reads while it works.
 
-    Such an attachment is a queued message, which starts a turn, or says that a background task has ended.
+    A queued message starts a turn. Any other attachment is ignored.
     """
     if event.kind != "queued_command" or event.text is None or context.agent is not None:
         return []

@@ -32,14 +32,14 @@ class Pairing:
         self.problems = self._state.problems  # kind -> how many
 
     def set_shared_sessions(self, shared: Set[SessionId]) -> None:
-        """Set which sessions several clients share. The caller may change this set later."""
+        """Set which sessions several clients share. If the caller changes the set later, that counts too."""
         self._state.shared_sessions = shared
 
     def feed(self, event: Event, *, channel: str = "", client: str = "") -> list[Outcome]:
         """Take the next event. Return its outcomes.
 
         `channel` is the pane or pipe that the event came through, `client` the client that ran the hook. An
-        event that names no session belongs to the session last named on its channel.
+        event that names no session belongs to the session of its channel: see the module `sessions`.
         """
         known: Known = event  # type: ignore[assignment]  # no other event has a handler
         handle = _HANDLERS.get(type(known))
@@ -65,7 +65,7 @@ class Pairing:
         return self.feed(parse_event(value, source=source), channel=channel, client=client)
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
-        """Close the open calls of a session that has ended (None: of all sessions) as unfinished."""
+        """Close the open calls of a session that has ended (None: of all sessions)."""
         outcomes = self._state.calls.close_if(
             lambda entry: session is None or entry.session.id == session, Evidence.NONE
         )

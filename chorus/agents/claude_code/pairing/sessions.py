@@ -1,10 +1,11 @@
 """Find the session that an event belongs to, and link sessions.
 
-An event that names a session belongs to that session. Any other event belongs to the session of its channel
-(a pane or a pipe). The channel's session is the one named last by the most trusted kind of event:
-`session_start`, then `system/init`, then `result`. If two sources name different sessions for one call, the
-more trusted source decides: after the kinds above come other events of the stream, then hooks, then
-transcripts. Transcripts come last because the transcript of a fork has copies of another session's lines.
+An event that names a session belongs to that session, with few exceptions (see `SessionRegistry._switch`).
+Any other event belongs to the session of its channel (a pane or a pipe). The channel's session is the one
+named last by the most trusted kind of event: `session_start`, then `system/init`, then `result`. If two
+sources name different sessions for one call, the more trusted source decides: after the kinds above come
+other events of the stream, then hooks, then transcripts. Transcripts come last because the transcript of a
+fork has copies of another session's lines.
 """
 
 from dataclasses import dataclass, field
@@ -122,7 +123,7 @@ class _Channel:
     context: EventContext | None = None  # the context of the main agent's events from `source`
 
 
-# Names for enum members: an attribute lookup takes longer than a dozen of other steps here.
+# Names for enum members: an attribute lookup takes longer than a dozen other steps here.
 _EVENT = Trust.EVENT
 _HOOK, _MOD, _TRANSCRIPT = Source.HOOK, Source.MOD, Source.TRANSCRIPT
 _CLAIMS: dict[type[Known], Trust] = {

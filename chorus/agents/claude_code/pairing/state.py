@@ -195,9 +195,9 @@ class PairingState:
         """Close the open calls that `agent` (None: the main agent) made in the session.
 
         `all_agents`: close the calls of all agents. A source can only end calls that it has shown itself. In
-        a session that several clients share, a client can only end its own calls. A call stays open if its
-        prompt id is `except_prompt_id`, if its prompt id is known and is not `only_prompt_id`, or if it was
-        made at the time `before` or later.
+        a session that several clients share, a client can only end its own calls, and an event that names no
+        client ends none. `except_prompt_id`: calls with this prompt id stay open. `only_prompt_id`: calls
+        with another prompt id stay open. `before`: calls made at this time or later stay open.
         """
         if not self.calls.any_open:
             return []

@@ -1,9 +1,10 @@
 """Find the user message that a tool call belongs to.
 
-Hooks and transcripts give each message an id, the prompt id, which is also the turn's id. The stream gives no
-ids. In the stream a turn begins with `system/init`, and its message comes before that, after it or not at
-all. So turns of the stream are numbered. A turn that starts because a background task ended has no message of
-its own and counts as part of the turn before.
+Hooks and transcripts give each message an id, the prompt id. It is also the id of the turn; further turns
+with the same prompt id get a number after it. The stream gives no ids. In the stream a turn begins with
+`system/init`, and its message comes before that, after it or not at all. So turns of the stream are numbered.
+A turn that starts because a background task ended has no message of its own and counts as part of the turn
+before.
 """
 
 from collections import deque
@@ -23,7 +24,7 @@ MAX_QUEUED = 64
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    id: TurnId  # the prompt id, or a number
+    id: TurnId  # the prompt id, `PROMPT_ID.NUMBER` or a number
     prompt_id: TurnId | None = None
     message: str | None = None
 
@@ -81,8 +82,8 @@ class Turns:
         if sent is not None and sent.prompt_id is None:
             self._rename(sent, prompt_id, number=len(turns) + 1)
             return None
-        # The message was sent while the agent worked on the first one, or it was copied by a fork, which
-        # gives all old messages the same id.
+        # If the id has turns already, the message was sent while the agent worked on the first one, or it was
+        # copied by a fork, which gives all old messages the same id.
         turn = self._new(prompt_id, text, number=len(turns) + 1)
         self._by_prompt_id[prompt_id] = [*turns[-MAX_TURNS_PER_PROMPT_ID:], turn]
         if live and not turns:
@@ -100,8 +101,9 @@ class Turns:
         return None if self._find_together(text) is not None else self._new(None, text, number=2)
 
     def on_message(self, text: str, *, echo: bool, delivered: bool) -> Turn | None:
-        """Handle a message without an id. Return the turn it starts; None if it is queued or already known.
+        """Handle a message without an id. Return its turn; None if it is queued or already known.
 
+        The turn is new, or it is the running turn, if that had no message yet.
         `echo`: the client repeats a message that may be known from another source. `delivered`: the agent
         reads the message now, even in the middle of a turn.
         """

@@ -1,7 +1,8 @@
 """The prompts of one pane over time: each appearance of a prompt is answered at most once.
 
 `PromptAppearances` gives each appearance a serial number. The first answer for an appearance gets a key
-relay. Every later answer is refused, even if the same question is shown again. This module sends no keys.
+relay. Every later answer is refused, unless that relay ended without sending a key. If the same question is
+shown again later, that is a new appearance. This module sends no keys.
 """
 
 from dataclasses import replace

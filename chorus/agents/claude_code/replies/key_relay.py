@@ -1,9 +1,9 @@
 """Give one answer with keys, one key per view of the pane.
 
 `KeyRelay` receives the answer once, then one view of the pane after another. For each view it returns one
-effect: press a key, wait, answered, or refused. It returns a key only if the pane shows exactly the prompt
-that was answered, and the next key only after the screen shows the effect of the last one. It returns a key
-again only if the caller reports that the key was not sent. The caller owns the clock and says when it has
+effect: press a key, wait, answered, or refused. It returns the first key only if the pane shows exactly the
+prompt that was answered, and each next key only after the screen shows the effect of the last. It returns a
+key again only if the caller reports that the key was not sent. The caller owns the clock and says when it has
 waited long enough.
 """
 

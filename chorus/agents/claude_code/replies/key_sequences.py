@@ -1,8 +1,8 @@
 """The keys that give an answer to a dialog, one at a time.
 
 `plan_keys` turns an answer into a sequence of steps. A step is a key (or a text) and what the screen must
-show before the next step. Only keys that the screen offers are pressed: a number drawn before a label, or
-`Tab` while the footer names it. An answer that fits no option, or more than one, is refused.
+show before the next step. Only keys that the screen offers are pressed: for example the number drawn before a
+label, or `Tab` while the footer names it. An answer that fits no option, or more than one, is refused.
 """
 
 from collections.abc import Callable, Generator
@@ -143,7 +143,7 @@ def _final(key: str) -> KeyStep:
 
 
 def _choose_option(shown: Prompt, index: int, text: str | None) -> KeySequence:
-    """Choose the option at `index`, and type the answer's text if the option takes text."""
+    """Choose the option at `index`, and type the text if there is one. The option must take text then."""
     option = shown.options[index]
     if text is None:
         yield from _choose_without_text(shown, index)
@@ -278,7 +278,7 @@ def _prepare_answer(shown: Prompt, answer: QuestionAnswer) -> Generator[KeyStep,
     return _key_of(shown, answer.labels[0])
 
 
-def _check_boxes(shown: Prompt, answer: QuestionAnswer) -> KeySequence:
+def _check_boxes(shown: Prompt, answer: QuestionAnswer) -> Generator[KeyStep, Prompt, None]:
     """Press the numbers of the check boxes whose state differs from the answer."""
     if answer.text is not None:
         raise CannotAnswer("Chorus cannot type text into this question; answer it in its pane")

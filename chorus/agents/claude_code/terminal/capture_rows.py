@@ -9,8 +9,9 @@ from chorus.agents.claude_code.terminal.line_wrap import row_width
 from chorus.agents.claude_code.terminal.terminal_noise import tidy_rows
 from chorus.agents.interface import UnusedRow
 
-# Half of the guesses are the largest widths of rows, half are the commonest widths. The widest rows are full,
-# unless other programs wrapped lines. A row before a wide character is one cell short.
+# Half of these guesses are the largest widths that several rows have, half are the commonest widths. The
+# widest rows are full, unless other programs wrapped lines. Three more guesses follow: the two largest widths
+# of all, and one cell more than the largest repeated width, because a row before a wide character is short.
 MAX_WIDTHS = 8
 MIN_WIDTH = 10
 # A row is shown to be recognised, not to be read.

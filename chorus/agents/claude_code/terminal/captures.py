@@ -1,8 +1,8 @@
 """Read the events of a whole capture, whose parts may be wrapped at different widths.
 
 A capture is read again and again while it grows, so the events must not depend on where it was cut. Rows that
-gave no event at the best width are read once more by themselves: the pane may have been wider or narrower
-when they were printed.
+gave no event at the best width are read again by themselves: the pane may have been wider or narrower when
+they were printed.
 """
 
 from collections.abc import Sequence

@@ -2,8 +2,9 @@
 
 `ObjectScan` follows an object from its opening brace through pieces that may end anywhere. It reports whether
 the object is still open, where the object ends, or where the text stops being JSON. It looks at each byte
-once. It checks quotes, escapes, brackets, commas and colons as strictly as the grammar, but not the inside of
-numbers and literals: an object that it calls complete must still be decoded.
+once. It checks quotes, escapes, brackets, commas and colons as strictly as the grammar, but not the digits of
+`\\uXXXX` escapes or the inside of numbers and literals: an object that it calls complete must still be
+decoded.
 """
 
 import json
@@ -49,6 +50,7 @@ class ObjectScan:
     """Scans one object, piece by piece.
 
     `end`: where in the last piece the scan stopped. `offset`: the total size of the pieces before.
+    `last_closed`: where the object that was closed last begins and ends, counted from the first piece.
     """
 
     __slots__ = ("_at", "_escaped", "end", "last_closed", "offset", "stack")

@@ -29,9 +29,10 @@ class Reassembler:
     counted and not returned. `allow_inexact`: also return objects in which only blanks at the ends of rows
     are in doubt, marked `exact=False`.
 
-    `problems` counts by kind: "noise" (rows that belong to no object), "cut-off", "too-long" (over
-    `max_size`), "malformed", "unknown-width" (wrapped, and no width given), "ambiguous-wrap" (two texts would
-    look the same), "wrong-width" (the rows contradict the width given).
+    `problems` counts by kind: "noise" (rows that belong to no object), "cut-off" (an object without its end
+    or beginning), "too-long" (over `max_size`), "malformed" (not JSON), "unknown-width" (wrapped, and no
+    width given), "ambiguous-wrap" (two texts would look the same), "wrong-width" (the rows contradict the
+    width given).
     """
 
     def __init__(

@@ -57,10 +57,10 @@ def find_start(row: bytes, at: int = 0) -> int | None:
 def find_start_after_cut(row: bytes, failed: int) -> int | None:
     """Return where the next object starts after one that was cut off without a newline; None if not found.
 
-    `failed` is where the scan of the cut object failed. It may be the next object's brace, or a backslash
-    or a shell prompt before the brace. Or the object was cut off inside a string: then the scan read the
-    brace as text, took the quote after the brace for the end of the string, and failed after that quote. The
-    quote may also be in the next row.
+    `failed` is where the scan of the cut object failed: at the next object's brace, or at a backslash or a
+    shell prompt before the brace. Or the object was cut off inside a string: then the scan read the brace as
+    text, took the quote after the brace for the end of the string, and failed after that quote. The quote may
+    also be in the next row.
     """
     few = row[max(0, failed - _MAX_LEAD) : failed]
     taken = failed - len(few) + len(few.rstrip(b" \t")) - 2
