@@ -39,7 +39,7 @@ def find_repository(directory: str) -> str | None:
     """Return the work tree that git would find from an absolute path.
 
     None if git finds no repository, or finds a bare one first. To be safe, any directory with an entry called
-    HEAD counts as a bare repository: git uses the settings in a bare repository.
+    HEAD counts as a bare repository, because git would use the settings in it.
     """
     place = directory.rstrip("/")  # a string, because one command may lead to thousands of these calls
     while True:
@@ -54,7 +54,8 @@ def append_rule(path: Path, rule: dict[str, str]) -> None:
     """Add a `[[policy.rule]]` at the end of the file; create the file if it is missing."""
     target = path.resolve()
     try:
-        old = target.read_text(encoding="utf-8") if target.exists() else ""
+        # As bytes: reading text would convert its line ends.
+        old = target.read_bytes().decode() if target.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise BadConfig(
             f"cannot read {target}: {error}",
@@ -87,8 +88,15 @@ def _check(old: str, new: str, rule: dict[str, str], target: Path) -> None:
 
 def _write(target: Path, text: str) -> None:
     try:
+        content = text.encode()
+    except UnicodeEncodeError as error:
+        raise BadConfig(
+            f"cannot write the rule to {target}: it has bytes that are not UTF-8",
+            hint="Use only UTF-8 text; `*` matches any other bytes of a name.",
+        ) from error
+    try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace_file(target, text.encode(), mode=None if target.exists() else 0o600)
+        replace_file(target, content, mode=None if target.exists() else 0o600)
     except OSError as error:
         raise BadConfig(
             f"cannot write {target}: {error}",

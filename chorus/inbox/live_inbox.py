@@ -63,11 +63,14 @@ class LiveInbox:
         return await send_request(self._followed[key][0].home, do, arguments)
 
     def _look(self) -> None:
+        known_problem = self.problem
         try:
             homes = {repository_key(home): home for home in self._list_homes()}
             self.problem = None
         except UnsafeRegistry as error:
             homes, self.problem = {}, f"{error} {error.hint}"
+        if self.problem != known_problem:
+            self._changed()
         for key in self._followed.keys() - homes.keys():
             self._followed.pop(key)[1].cancel()
             self._changed()

@@ -115,6 +115,19 @@ def test_adding_a_rule_keeps_the_rest_of_the_file(config: Path) -> None:
     assert config.stat().st_mode & 0o777 == 0o640
 
 
+def test_adding_a_rule_keeps_the_line_ends_of_the_file(config: Path) -> None:
+    config.parent.mkdir(parents=True)
+    config.write_bytes(b'relay = "keys"\r\n')
+    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.OK
+    assert config.read_bytes().startswith(b'relay = "keys"\r\n\n[[policy.rule]]\n')
+
+
+def test_a_rule_that_is_not_utf_8_is_not_written(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "add", "deny", "--path", "caf\udce9"]) == ExitCode.SYSTEM_ERROR
+    assert "not UTF-8" in capsys.readouterr().err
+    assert not config.exists()
+
+
 def test_a_config_file_that_is_a_symlink_stays_one(config: Path, tmp_path: Path) -> None:
     config.parent.mkdir(parents=True)
     real = tmp_path / "dotfiles.toml"

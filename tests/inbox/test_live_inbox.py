@@ -179,3 +179,17 @@ async def test_a_registry_that_others_can_write_is_reported(followed: Followed, 
     assert followed.inbox.problem is not None
     assert "another user" in followed.inbox.problem
     assert home.root.exists()
+
+
+async def test_a_registry_that_others_can_write_is_announced_even_if_nothing_was_shown(
+    tmp_path: Path,
+) -> None:
+    registered_home(tmp_path / "shop")
+    registry_directory().chmod(0o777)
+    announced = asyncio.Event()
+    inbox = LiveInbox(announced.set)
+    running = asyncio.create_task(inbox.run())
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        await announced.wait()
+    assert inbox.problem is not None
+    running.cancel()
