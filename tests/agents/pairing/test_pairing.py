@@ -625,6 +625,12 @@ def test_a_hook_callback_can_deny_a_call_before_it_runs() -> None:
     assert statuses(init(), permission_request, no, returns("t", "house rule", error=True)) == {"t": "denied"}
 
 
+def test_a_hook_callback_can_deny_a_call_with_odd_fields_in_its_output() -> None:
+    no = answers("h", session_id=5, hookSpecificOutput={"permissionDecision": "deny"})
+    events = [init(), callback("PreToolUse", tool_use_id="t"), no, returns("t", "house rule", error=True)]
+    assert statuses(*events) == {"t": "denied"}
+
+
 def test_a_hook_callback_after_a_call_cannot_deny_it() -> None:
     permission_request = callback("PostToolUse", tool_use_id="t")
     assert statuses(init(), calls("t"), permission_request, answers("h", decision="block")) == {

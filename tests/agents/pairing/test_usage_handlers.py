@@ -261,6 +261,14 @@ def test_a_stream_with_one_init_begins_a_turn_with_each_message() -> None:
     assert [(one.turn, one.answer) for one in silent] == [("1", "First."), ("2", "Quietly.")]
 
 
+@pytest.mark.parametrize("number", [float("inf"), float("nan"), 10**400])
+def test_numbers_that_cannot_be_true_are_left_out(number: float) -> None:
+    by_model = {"a": {"contextWindow": number, "costUSD": number}, "b": {"contextWindow": 9, "costUSD": 2.5}}
+    result = {"type": "result", "modelUsage": by_model, "model_usage_since_last_result": by_model}
+    (report,) = of(TurnReported, INIT, result)
+    assert (report.window, report.cost) == (9, 2.5)
+
+
 def test_a_failed_turn_never_names_success_as_its_reason() -> None:
     failed = {"type": "result", "subtype": "success", "is_error": True}
     assert of(TurnReported, INIT, failed)[0].error == "unknown error"

@@ -20,7 +20,7 @@ from chorus.agents.claude_code.events.hook import (
     PermissionRequest,
     PreToolUse,
 )
-from chorus.agents.claude_code.events.names import REQUESTS
+from chorus.agents.claude_code.events.names import HOOK_OUTPUT_KEYS, REQUESTS
 from chorus.agents.claude_code.events.parser import Event
 from chorus.agents.claude_code.pairing.calls import CallUpdate
 from chorus.agents.claude_code.pairing.evidence import Evidence
@@ -150,8 +150,9 @@ def _read_permission_result(payload: dict[str, Any]) -> _Verdict:
 
 
 def _read_hook_output(payload: dict[str, Any]) -> _Verdict:
-    # All fields of a hook's output are optional and loose, so this cannot fail.
-    output = HookOutput.model_validate(payload)
+    # Only the fields of hook output are read: all of them are optional and loose, so this cannot fail.
+    own = {key: value for key, value in payload.items() if key in HOOK_OUTPUT_KEYS}
+    output = HookOutput.model_validate(own)
     effective_input = output.specific.get("updatedInput") if output.specific else None
     return output.verdict, effective_input if isinstance(effective_input, dict) else None
 

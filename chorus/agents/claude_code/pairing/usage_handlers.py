@@ -36,6 +36,8 @@ _STREAM = Source.STREAM
 # How the client says that the user interrupted a turn.
 _INTERRUPTED = "aborted"
 INTERRUPTED = "interrupted"
+# Nothing that a model uses is counted in larger numbers.
+MAX_NUMBER = 2**53
 # The fields of `Tokens` in a message or result, and in a list by model.
 _TOKEN_NAMES = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _CAMEL_TOKEN_NAMES = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
@@ -75,7 +77,7 @@ def describe_error(error: object) -> str:
 def describe_client(
     context: EventContext, *, model: str | None = None, mode: str | None = None, version: str | None = None
 ) -> list[Outcome]:
-    """Report what is new about the session's model, permission mode and client version."""
+    """Report the session's model and client version, if given, and its permission mode, if it is new."""
     session = context.session
     new_mode = mode if mode != session.mode else None
     session.mode = mode or session.mode
@@ -100,7 +102,7 @@ def count_answer(
 
 
 def write_text(context: EventContext, text: str) -> TextWritten | None:
-    """Report a complete text block of the main agent, unless it was already streamed."""
+    """Report a complete text block of the main agent in a stream, unless its pieces were reported."""
     session = context.session
     streamed, session.written = session.written, ""
     if context.agent is not None or context.source is not _STREAM:
@@ -211,11 +213,16 @@ def _describe_failure(event: Result) -> str | None:
 
 
 def _numbers(by_model: Mapping[str, Any], name: str) -> list[int | float]:
-    """Return the number under the key `name` in the usage of each model that has one."""
+    """Return the number under the key `name` in the usage of each model that has one.
+
+    Infinity and numbers that are too large to be true are left out.
+    """
     return [
         number
         for usage in by_model.values()
-        if isinstance(usage, dict) and isinstance(number := usage.get(name), (int, float))
+        if isinstance(usage, dict)
+        and isinstance(number := usage.get(name), (int, float))
+        and abs(number) <= MAX_NUMBER
     ]
 
 
