@@ -133,6 +133,10 @@ def test_a_file_another_program_changes_meanwhile_is_not_overwritten(
     assert path.read_text() == '{"new": true}'
 
 
+def test_without_home_in_the_environment_the_users_own_home_is_taken() -> None:
+    assert locate_settings(SettingsScope.USER, {}, None) == Path.home() / ".claude/settings.json"
+
+
 def test_each_scope_has_its_file(tmp_path: Path) -> None:
     home = {"HOME": "/home/ada"}
     assert locate_settings(SettingsScope.USER, home, None) == Path("/home/ada/.claude/settings.json")

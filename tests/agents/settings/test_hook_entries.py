@@ -42,6 +42,7 @@ TEXTS = {
     ),
     "one key twice": '{"hooks": {"Stop": []}, "hooks": {"Stop": [1]}}',
     "blank": " \n",
+    "only a mark": "\ufeff\n",
     "empty": "",
 }
 

@@ -1,4 +1,4 @@
-"""Add Chorus's hooks to the client's settings files, and remove them without a trace.
+"""Add Chorus's hooks to the client's settings files, and remove them again.
 
 A file that cannot be parsed is left alone. A symlink stays a symlink. Every write is atomic, after a backup.
 """
@@ -32,7 +32,8 @@ class SettingsNotWritten(ChorusError):
 def locate_settings(scope: SettingsScope, environment: Mapping[str, str], work_tree: Path | None) -> Path:
     if scope is SettingsScope.USER:
         directory = environment.get("CLAUDE_CONFIG_DIR")
-        return (Path(directory) if directory else Path(environment["HOME"]) / ".claude") / "settings.json"
+        home = environment.get("HOME") or Path.home()
+        return (Path(directory) if directory else Path(home) / ".claude") / "settings.json"
     if work_tree is None:
         raise ChorusError("not in a git repository", hint="Run this inside one, or use --user.")
     name = "settings.json" if scope is SettingsScope.PROJECT else "settings.local.json"

@@ -85,7 +85,9 @@ def add_hooks(text: str | None, groups: HookGroups) -> str:
     if text is None:
         return _Layout("\n").wrap("{", [_render_hooks(groups, _Layout("\n").deeper())], "}") + "\n"
     if _is_blank(text):
-        return _Layout(None).wrap("{", [_render_hooks(groups, _Layout(None))], "}") + text
+        blanks = text.removeprefix(_BYTE_ORDER_MARK)
+        mark = text.removesuffix(blanks)
+        return mark + _Layout(None).wrap("{", [_render_hooks(groups, _Layout(None))], "}") + blanks
     for event, group in ((event, group) for event, those in groups.items() for group in those):
         text = _add_group(text, event, group)
     return text

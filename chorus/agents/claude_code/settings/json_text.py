@@ -20,7 +20,7 @@ class NotJson(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and its position in the text. A member of an object begins with its key."""
+    """A value and its position in the text. A member of an object also has a key, and the key's position."""
 
     kind: Literal["object", "array", "plain"]
     start: int
