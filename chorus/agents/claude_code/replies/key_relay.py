@@ -43,7 +43,7 @@ class KeyRelay:
         return self._end
 
     def expire(self) -> Answered | Refused | DialogStillShown:
-        """End the relay, because the caller has waited long enough. Later views do not matter."""
+        """End the relay, because the caller has waited long enough."""
         if self._end is None:
             if self._step is None or not self._step.final:
                 self._end = self._refuse("the screen did not change in time")
