@@ -148,7 +148,7 @@ def find_restriction(
     directory: str = "",
     reads_below: bool = False,
 ) -> Finding | None:
-    """Return the finding of the first deny or ask rule that matches the path; None if no rule does.
+    """Return the finding of a deny rule that matches the path, or else of an ask rule; None if no rule does.
 
     A rule may match the resolved `path` or the path as it is `named`, which is relative to `directory`.
     `reads_below`: if the path is a directory, all files in it may be read too.
@@ -157,6 +157,7 @@ def find_restriction(
     places = context.places(posixpath.join(directory, named), path)
     if not reads_below and not any(map(context.may_be_restricted, places)):
         return None
+    possible: Finding | None = None
     for decision in ("deny", "ask"):
         for rule in context.rules(decision):
             if rule.command is not None or not tool_matches(rule, tools):
@@ -165,8 +166,10 @@ def find_restriction(
                 found = _match_path(context, rule, place, reads_below=reads_below)
                 if found is PatternMatch.CERTAIN:
                     return Finding(decision, named, describe_rule(rule))
-                if found is PatternMatch.POSSIBLE:
-                    return Finding("ask", named, f"it contains files named by {describe_rule(rule)}")
+                if found is PatternMatch.POSSIBLE and possible is None:
+                    possible = Finding("ask", named, f"it contains files named by {describe_rule(rule)}")
+        if possible is not None:
+            return possible
     return None
 
 

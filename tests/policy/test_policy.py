@@ -547,3 +547,13 @@ def test_a_rule_about_a_tool_and_no_path_denies_every_path() -> None:
         "Edit", {"file_path": "a.py"}, policy, root=ROOT, resolve=resolve, find_repository=find_repository
     )
     assert verdict.decision == "deny"
+
+
+@pytest.mark.parametrize("patterns", [("data/*.key", "data"), ("data", "data/*.key")])
+def test_a_deny_rule_that_matches_decides_wherever_it_is_among_rules_that_may_match(
+    patterns: tuple[str, str],
+) -> None:
+    """`data` matches the directory itself, `data/*.key` only files that may be in it."""
+    rules = [{"decision": "deny", "path": pattern} for pattern in patterns]
+    policy = parse_policy({"rule": [{"decision": "allow", "command": "cat *"}, *rules]})
+    assert bash("cat data", policy).decision == "deny"
