@@ -8,7 +8,8 @@ file.
 A call is open once it may run, not once it is announced: the client announces all calls of a message before
 it runs the first of them. Only a call that may write anywhere has a window: the time in which it may write.
 The window usually ends with the call. The window of a background task stays open until the client reports the
-task's end, or until the session ends.
+task's end, or until the session ends. A call that starts a sub-agent has no window and is not recorded: the
+sub-agent's own calls are reported one by one.
 """
 
 from collections.abc import Iterable
@@ -88,7 +89,8 @@ class RecordCallWindow:
 
     `shared`: other windows are open too. Then, if the client's report is complete, only changes at the paths
     in the report are the action's. `ended` is the time at which the window ended, if the client reports it.
-    `began` is the time at which the call moved to the background; None if it never did.
+    `began` is the time at which the call moved to the background; None if it never did, or if the time is
+    unknown.
     """
 
     action: Action
@@ -128,7 +130,10 @@ class CallWindows:
 
     @property
     def only(self) -> Call | None:
-        """The call with the only open window; None if there is none, or if it is a background task's."""
+        """The call whose window is the only open one. None if no or several windows are open.
+
+        Also None if the only window is that of a background task.
+        """
         return (
             next(iter(self._windows.values())) if len(self._windows) == 1 and not self._background else None
         )

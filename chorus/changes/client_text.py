@@ -11,7 +11,7 @@ UTF16_BYTE_ORDER_MARK = b"\xff\xfe"
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """The encoding and line end of a file. `line_end` is None if it has no line end."""
+    """The encoding and line end of a file. `line_end` is None if the file has no line end."""
 
     encoding: str
     line_end: str | None

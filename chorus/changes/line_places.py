@@ -148,7 +148,7 @@ def pair_lines(old: Sequence[int | None], new: Sequence[int | None]) -> list[Lin
 
     An old and a new line with the same position are a pair. If the positions of all lines between two such
     pairs are known, these lines have no partner. Otherwise the first old one of them is paired with the first
-    new one, and so on.
+    new one, and so on. If the known positions of one side are not ascending, no position is used.
     """
     if not (_is_rising(old) and _is_rising(new)):
         old, new = [None] * len(old), [None] * len(new)

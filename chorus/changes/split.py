@@ -3,7 +3,7 @@
 Takes the bytes before and after, and the client's report of each action, oldest first. Returns the parts in
 order. Each part has the content after it and its action; an outside change has no action. Together the parts
 lead from the bytes before to the bytes after. Never invents bytes: a content that was not seen on disk is
-used only if the client's text determines every byte of it and other evidence confirms that text.
+used only if the client's report determines every byte of it and agrees with what was seen.
 """
 
 from collections.abc import Collection, Sequence
@@ -40,8 +40,8 @@ def split_change(
     """Return one part for each report and for each change in between; None if they cannot be separated.
 
     The reports of calls that name their file decide how the change is split. A call that may write anywhere
-    gets what changed before the next call that names its file, or after the last one. A single report always
-    gets a part: what cannot be separated from it counts as its own.
+    gets what changed before the next call that names its file, or after the last one. If there is only one
+    report, of a call that names its file, it always gets a part: what cannot be separated counts as its own.
 
     `is_open`: an unfinished call may write this file too; what remains after the last report is left to it.
     `in_window`: the indexes of calls that ended inside the window of another call. What the other call wrote

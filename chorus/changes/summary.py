@@ -1,6 +1,6 @@
 """The summary of a change: the first line of a commit, and one line per file.
 
-For people to read, and never parsed back. The agent's own text is used where there is one.
+For people to read. The agent's own text is used where there is one.
 """
 
 import re
@@ -29,7 +29,7 @@ class ChangeKind(Enum):
 class FileChange:
     """The change of one file. The counts are None for binary content and links, which have no lines.
 
-    `line` is the first added line that has words, or else the first removed line that has words.
+    `line`, for a modified file, is the first added line that has words, or else the first such removed line.
     """
 
     path: str

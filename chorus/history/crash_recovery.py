@@ -3,8 +3,8 @@
 Before a record is written, the move of its lane branch is saved in a small file. The file is cleared once
 the timeline and the lane have moved. If it was not cleared, the next writer finishes the write: if the
 timeline has the record, the lane is moved too. The next writer also removes the lock files of the dead
-process. All of this happens under the recording lock, so a process that left something unfinished is dead. A
-move that was not saved is never made: a lane the user deleted stays deleted.
+process. All of this happens under the recording lock, so nobody still works on what was left unfinished.
+Recovery makes no other moves: a lane the user deleted stays deleted.
 """
 
 import contextlib

@@ -2,7 +2,8 @@
 
 Puts each record on the timeline, and gives an action a number and a commit on its lane. The order of the
 writes makes a crash harmless: objects, the saved lane move, the timeline, the lane. The next writer
-finishes what is left (`crash_recovery`). Never looks at the work tree.
+finishes what is left (`crash_recovery`). Looks at the work tree only to start the timeline, and to find out
+whether git made a change.
 """
 
 import contextlib

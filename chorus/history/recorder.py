@@ -76,7 +76,7 @@ class Recorder:
     def recorded_size(self, path: str) -> int:
         """The size in bytes that a file had when it was last recorded.
 
-        0 if the file was never recorded, or if only a git process could find its size.
+        0 if the timeline has no such file now, or if only a git process could find its size.
         """
         located = self.workspace.work_tree.locate(path)
         entry = None if located is None else self.journal.timeline.entry(located)
@@ -147,7 +147,7 @@ class Recorder:
     ) -> bool:
         """Record calls that have ended, oldest first, each with its own part of what changed.
 
-        `open_paths` are the paths that unfinished calls name. With `wait_for_open_calls`, record nothing and
+        `open_paths` are the paths that unfinished calls name. With `wait_for_open_calls`, record no call and
         return False in two cases: part of the change may belong to a call whose end is not reported yet, or
         `is_overtaken` returns True after the files were read: calls that were reported during the reading may
         have written to these files.

@@ -1,9 +1,10 @@
 """Outcomes: what an agent's adapter reports about a session, after it has paired the agent's events.
 
 For each call there is at most one `CallOpened`, then exactly one `ActionClosed`, with at most one
-`CallStarted` between them. Facts that are learned later (a denial listed at the end of the turn, a late
-result, text from a second source) are reported as `StatusCorrected`, `LeadTextAdded` or `OwnerCorrected`. The
-outcomes that occur for every call or turn are tuples, because tuples are created faster than dataclasses.
+`CallStarted` between them. A call that a source shows again after thousands of others may be reported a
+second time. Facts that are learned later (a denial listed at the end of the turn, a late result, text from a
+second source) are reported as `StatusCorrected`, `LeadTextAdded` or `OwnerCorrected`. The outcomes that occur
+for every call or turn are tuples, because tuples are created faster than dataclasses.
 """
 
 from collections.abc import Mapping
@@ -209,7 +210,7 @@ class RequestRetried(NamedTuple):
 
 
 class ErrorReported(NamedTuple):
-    """The client reports an error. It may still go on; a failed turn is reported by `TurnReported`."""
+    """The client reports an error. It may still go on: a failed turn is reported by another outcome."""
 
     session: SessionId | None
     turn: TurnId | None

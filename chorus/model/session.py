@@ -151,7 +151,10 @@ class SessionTable:
                 return None
 
     def set_location(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
-        """Set the transcript, pane or client of a session, and return it. A `gone` session becomes `idle`."""
+        """Set the given fields of a session, such as its pane or its client, and return the session.
+
+        A `gone` session becomes `idle`.
+        """
         old = self.sessions.get(session)
         back = {"state": "idle"} if old is not None and old.state == "gone" else {}
         client = known.get("client")

@@ -1,7 +1,8 @@
 """The one table of the client's tools: what each may write, which file it names, how its prompt is worded.
 
-All code that treats tools differently uses this table, so a new tool is added here and nowhere else. A tool
-that is not listed may write anywhere, and its prompt is shown under the tool's name.
+Code that treats tools differently uses this table, so a new tool is added here; only `Edit` and `Write` are
+also named elsewhere. A tool that is not listed may write anywhere, and its prompt is shown under the tool's
+name.
 """
 
 from typing import NamedTuple
@@ -35,6 +36,7 @@ class Tool(NamedTuple):
     looks_below: bool = False  # it reads everything below its `path`, or below the session's directory
 
 
+# Names for the members: in `write_scope_of`, looking one up as an attribute would take most of the time.
 _NAMED, _ANYWHERE = WriteScope.NAMED, WriteScope.ANYWHERE
 
 TOOLS = {
@@ -78,9 +80,6 @@ READ_ONLY_TOOLS = frozenset(name for name, scope in WRITE_SCOPES.items() if scop
 FREQUENT_TOOLS = tuple(name for name, tool in TOOLS.items() if tool.is_frequent)
 AGENT_TOOLS = frozenset(name for name, tool in TOOLS.items() if tool.starts_agent)
 PATH_KEYS = tuple(dict.fromkeys(tool.path_key for tool in TOOLS.values() if tool.path_key))
-
-
-_ANYWHERE = WriteScope.ANYWHERE  # looking up the attribute takes longer than the rest of the function
 
 
 def write_scope_of(tool: str) -> WriteScope:

@@ -17,7 +17,8 @@ from chorus.policy.wrappers import parse_unwrapped, program_name, unwrap
 _BASH = (SHELL_TOOL,)
 # Files that keep nothing of what is written to them.
 _DISCARDED = {"/dev/null", "/dev/stdout", "/dev/stderr"}
-# The separators allowed after `cd`. A command after any other separator may run in the old directory.
+# The separators allowed in a script that begins with `cd`; but the first one must not be `|`. After any other
+# separator, a command may run in the old directory.
 _AFTER_DIRECTORY_CHANGE = {"&&", "|"}
 _PART_MARK = re.compile(r"[=:@,]")
 # Flags after one dash: the last flag may have a path as its value. Nobody bundles more flags.
@@ -88,7 +89,10 @@ def _restrictions_of_words(
 
 
 def possible_paths(text: str) -> list[str]:
-    """The paths that may be in a word: the word itself, what follows its flags, the parts between `=:@,`."""
+    """The paths that may be in a word: the parts between `=:@,`, and the word itself.
+
+    If the word is a flag: the parts after its first one, and what follows the letters of a short flag.
+    """
     first, *found = _PART_MARK.split(text)
     if not text.startswith("-"):
         found += [first, text]
@@ -207,7 +211,8 @@ class _LiteralJudge:
     def _judge_directory_change(self, index: int, command: tuple[str, ...]) -> Iterator[Finding]:
         """Ask the user about `cd`, unless the script begins with it and it stays in the work tree.
 
-        Also ask if a separator in the script could let a later command run in another directory.
+        Also ask if it leads to a protected directory or to another repository inside this one, or if a
+        separator in the script could let a later command run in another directory.
         """
         about, parts = _describe(command), self._directory.split("/")
         if index:
@@ -288,10 +293,9 @@ def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:
 
 
 def has_known_arguments(rule: Rule) -> bool:
-    """Return whether the rule can have an effect.
+    """Return False for an allow rule with `*` whose program has no list of harmless arguments.
 
-    An allow rule with `*` has none if its program has no list of harmless arguments, unless the rule allows
-    any arguments.
+    Such a rule has no effect, unless it allows any arguments: then return True.
     """
     if rule.decision != "allow" or rule.command is None or rule.command.is_exact or rule.any_arguments:
         return True

@@ -42,7 +42,7 @@ class LiteralScript:
     """The commands in a script, each as the words its program gets."""
 
     commands: tuple[tuple[str, ...], ...]
-    # The separators between the commands, without line ends that follow another separator.
+    # The separator after each command; the last command may have none. Further line ends are left out.
     separators: tuple[str, ...]
 
 

@@ -58,7 +58,7 @@ class CommandPattern:
         return self.words[: len(words)] == words
 
     def allows(self, command: tuple[str, ...]) -> bool:
-        """True if every word of the command matches the pattern's word in the same place."""
+        """True if each word matches the pattern's word in its place. More words match only a last `*`."""
         return self._matches(command)
 
     def restricts(self, command: Command) -> PatternMatch:
@@ -124,8 +124,9 @@ def parse_command_pattern(text: str) -> CommandPattern:
 def path_matches(pattern: str, path: str, root: str, *, strict: bool) -> bool:
     """True if a resolved path matches the pattern. A relative pattern is below `root`.
 
-    `**` matches any directories, `*` anything within one name. `strict`, for rules that deny or ask: names
-    match if some file system treats them as equal, such as `.ENV` and `.env`.
+    `**` matches any directories, `*` anything within one name, `?` one character. A pattern that ends in "/"
+    matches everything below the directory. `strict`, for rules that deny or ask: names match if some file
+    system treats them as equal, such as `.ENV` and `.env`.
     """
     if strict:
         return _path_regex(_whole_pattern(pattern, root, strict=True)).fullmatch(normalize(path)) is not None

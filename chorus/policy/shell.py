@@ -34,6 +34,7 @@ class ShellScript:
 
 
 def parse_shell(text: str) -> ShellScript:
+    """Parse a shell text. The result is empty if the text is longer than MAX_LENGTH characters."""
     script = ShellScript()
     try:
         script.commands += parse_literal(text).commands
@@ -47,8 +48,8 @@ def _walk(text: str, script: ShellScript) -> None:
     """Collect commands and files from the syntax tree. Lines that end in a backslash are joined first.
 
     The grammar's own scanner crashes on some characters outside ASCII. So it gets a copy of the text in which
-    `x` replaces every character outside ASCII, so that each character is one byte. The words are read from
-    the text itself, at the same positions.
+    `x` replaces every control character and every character outside ASCII: each character is then one byte.
+    The words are read from the text itself, at the same positions.
     """
     joined = text.replace("\\\n", "")
     nodes = [Parser(_LANGUAGE).parse(_NOT_PLAIN.sub("x", joined).encode("ascii")).root_node]

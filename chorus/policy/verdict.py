@@ -108,7 +108,10 @@ def _allows(rule: Rule, path: str, root: str) -> bool:
 
 
 def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str, Any]) -> Iterator[Finding]:
-    """Judge a tool Chorus does not know: its name must be allowed, and no path in its input denied."""
+    """Judge a call of a tool other than Bash that does not name one file in a known key of its input.
+
+    A rule must allow the tool by name, and no rule may deny or ask about a path in the input.
+    """
     here = ["."] if find_tool(tool).looks_below and not tool_input.get("path") else []
     strings = _possible_names(tool_input) if context.guards_paths((tool,)) else iter(())
     texts = list(islice(strings, _MAX_STRINGS))
@@ -141,7 +144,7 @@ def _may_name_file(text: str) -> bool:
 
 
 def _possible_names(tool_input: Mapping[str, Any]) -> Iterator[str]:
-    """Yield all strings in a call's input, and the parts of those without blanks (`a.py:12`, `@a.py`)."""
+    """Yield all strings in the values of an input, and the parts of those without blanks (`a.py:12`)."""
     for text in _strings(list(tool_input.values())):
         yield text
         if _BLANK.search(text) is None:

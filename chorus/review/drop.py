@@ -24,7 +24,7 @@ class NoSuchLane(NotFound):
 def drop(recorder: Recorder, name: str | None) -> list[str]:
     """Delete the branch of one lane, or of every lane of this work tree; return their names.
 
-    A branch of the user's that has the name of a dropped lane is deleted only if `name` says so.
+    A branch of the user's that has the name of a dropped lane is deleted only if it is `name`.
     """
     with recorder.journal.writing():
         existing = recorder.lanes.existing() if name is None else _with_tip(recorder, name)

@@ -23,7 +23,7 @@ class Identity:
 
 
 class Committer:
-    """Signs commits in the name that the user has configured."""
+    """Gives the committer line of Chorus's commits: the name that the user has configured, and the time."""
 
     def __init__(self, config: GitConfig) -> None:
         self._config = config

@@ -1,8 +1,8 @@
-"""Run git. Every git process of Chorus is started here.
+"""Run git. Every git process that works on the user's repository is started here.
 
-Inherited `GIT_*` variables, hooks, fsmonitor, signing and automatic gc are switched off (`UserGit` leaves
-hooks and signing on, for landing). Optional locks are not taken, so the user's index is never refreshed. The
-network is never used, not even to fetch the missing objects of a partial clone.
+Inherited `GIT_*` variables, hooks, fsmonitor, signing and automatic gc are switched off. Optional locks are
+not taken, so the user's index is never refreshed. The network is never used, not even to fetch the missing
+objects of a partial clone. `UserGit`, for landing, switches off only inherited variables and automatic gc.
 """
 
 import os
@@ -143,7 +143,7 @@ class PrivateGit(Git):
 class UserGit(Git):
     """Runs git with the user's hooks and signing, for commits on the user's branches.
 
-    Hooks may run git themselves. So Chorus sets no variables here that change what git does.
+    Hooks may run git themselves, so `FIXED_VARIABLES` are not set; only prompts on the terminal are off.
     """
 
     __slots__ = ()

@@ -1,7 +1,7 @@
 """Replace a file under git's lock protocol: create `NAME.lock` exclusively, then rename it over NAME.
 
 Every git honours the same lock, so Chorus and the user's git never overwrite each other. If another process
-holds the lock, Chorus waits for a limited time. It never removes the lock of another process.
+holds the lock, `LockFile` waits for a limited time. It never removes the lock of another process.
 """
 
 import contextlib

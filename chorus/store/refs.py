@@ -90,7 +90,10 @@ class Refs:
         return dict(sorted((found | loose).items()))
 
     def update(self, name: str, new: Oid, expected: Oid | None, reason: str) -> None:
-        """Move `name` from `expected` to `new`. If `expected` is None, `name` must not exist."""
+        """Move `name` from `expected` to `new`. If `expected` is None, `name` must not exist.
+
+        `reason` goes into the reflog, except for a hidden ref.
+        """
         hidden = name.startswith(HIDDEN_PREFIX)
         if not name.startswith(OWN_PREFIXES) and not hidden:
             self.update_by_git(name, "-m", one_line(reason), name, new, expected or NO_OID)

@@ -1,4 +1,4 @@
-"""The user's repository: its directories, its state, its refs and its configuration. Read-only."""
+"""The user's repository: its directories, its state, its refs and its configuration."""
 
 import os
 from functools import cached_property

@@ -87,8 +87,8 @@ def merge_entries(
 ) -> TreeEntry | None:
     """Return `ours` with the change from `base` to `theirs`.
 
-    None if both sides changed the same lines, or if one is not a regular file. `order` is the version that
-    decides the order of lines inserted at one point; by default `theirs`.
+    None if both sides changed the same lines, or if one of the three is not a regular file. `order` is the
+    version that decides the order of lines inserted at one point; by default `theirs`.
     """
     if base is None or ours is None or theirs is None:
         return None

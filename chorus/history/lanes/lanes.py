@@ -87,7 +87,10 @@ class Lanes:
     def choose(
         self, session: SessionId | None, branch: str, head: Head, message: str | None, day: str
     ) -> Lane:
-        """The lane for this session's next action: the one it has on this branch, or a new one."""
+        """The lane for this session's next action: the one it has on this branch, or a new one.
+
+        The one it has is not used if it was dropped or is checked out.
+        """
         self._catch_up()
         lane = self._by_key.get((session, branch))
         if lane is not None and self._is_free(lane, head):
@@ -209,9 +212,10 @@ class Lanes:
         return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(lane, tip)
 
     def _is_ours(self, lane: Lane, tip: Oid) -> bool:
-        """Whether the branch with this tip is the lane: below commits of the user is one of its actions.
+        """Whether the branch with this tip is the lane: its newest commit of an action is one of the lane's.
 
-        After a drop, another branch may have the lane's name: the user's, or a lane of another work tree.
+        The user may have added commits on top. After a drop, another branch may have the lane's name: the
+        user's, or a lane of another work tree.
         """
         if (lane.name, tip) == self._moved:
             return True

@@ -22,7 +22,7 @@ Locate: TypeAlias = Callable[[str], RepoPath | None]
 
 
 class LogFilter(NamedTuple):
-    """Conditions for entries. None: no condition."""
+    """Conditions for entries. None: no condition. `outside`: list outside changes too, not only calls."""
 
     lane: str | None = None
     turns: Sequence[str] = ()  # ids, or the beginnings of ids; none: any

@@ -33,11 +33,11 @@ MAX_TAKEN = 4096
 
 
 class LogUpdate(NamedTuple):
-    """What was added since the last reading. `touched`: ids of calls whose entries may be different now."""
+    """What was added since the last reading."""
 
     records: list[TimelineCommit]
     marks: list[Mark]
-    touched: dict[str, None]  # the calls and actions whose entries may be different now
+    touched: dict[str, None]  # ids of the calls and actions whose entries may be different now
 
 
 class LogFollower:

@@ -1,4 +1,4 @@
-"""The positions of a file's lines, from all its versions on the timeline.
+"""The positions of a file's lines, from its versions on the timeline.
 
 Versions are read only if a merge cannot otherwise decide which line is which. That is rare. Never writes.
 """
@@ -67,7 +67,7 @@ class FileLines:
     def versions(self, path: RepoPath, before: TimelineCommit | None = None) -> Versions:
         """The versions of a file, oldest first: as committed when the timeline began, then as recorded.
 
-        `before`: only what was recorded before this.
+        `before`: only what was recorded before this. If there are very many, the oldest are left out.
         """
         count = self._timeline.count_touching(path, before)
         start = self._first_version(count)

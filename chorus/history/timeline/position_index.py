@@ -1,4 +1,4 @@
-"""Positions by key, in about twelve bytes each: only hashes of older keys are kept.
+"""Positions by key, in about twelve bytes each: of a key only the hash is kept.
 
 Two keys may have the same hash, once in billions of histories, so callers check what they find.
 """

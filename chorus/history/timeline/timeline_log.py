@@ -46,7 +46,7 @@ class TimelineCommit(NamedTuple):
 
 
 class TimelineUnreadable(GitFailed):
-    """The timeline cannot be read lazily: it is missing or cut off, or lacks the wanted record."""
+    """The timeline cannot be read lazily: it is missing or cut off, or only the whole of it can answer."""
 
 
 def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:

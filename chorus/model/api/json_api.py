@@ -231,7 +231,7 @@ class OptionJson(TypedDict):
 
 
 class PromptJson(TypedDict):
-    """A pending prompt. `prompts --screen` prints it without `body`, `input` and `words`."""
+    """A pending prompt. `prompts --screen` prints it without `body`, `input`, `words` and `cut`."""
 
     id: str
     session: str | None

@@ -131,7 +131,10 @@ class LanesArguments(TypedDict):
 
 
 class LogSelection(TypedDict):
-    """Which log entries to list; a key that is absent or None matches all."""
+    """Which log entries to list. A key that is absent or None sets no condition.
+
+    But outside changes are listed only if `outside` is true or `status` is "outside".
+    """
 
     lane: NotRequired[str | None]
     turns: NotRequired[list[str]]  # ids, or the beginnings of ids
@@ -247,7 +250,7 @@ class NamedMessage(TypedDict):
 
 
 class LandArguments(TypedDict):
-    """Land actions of a lane; without `actions` and `turns`, all actions of the lane.
+    """Land actions of a lane; without `actions` and `turns`, all that are left to land.
 
     `messages`: one message for each commit. If it is given, only the actions that the messages name are
     landed. `fixup`: fold all changes into this commit.

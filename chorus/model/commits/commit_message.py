@@ -1,8 +1,8 @@
 """Commit messages: text for people and trailers for machines, rendered and parsed.
 
-Parsing returns every part exactly as it was rendered, whatever characters it holds: a value that cannot be
-written as one plain line is written as a JSON string. Parsing never fails. From a message that another
-program wrote, it returns the parts it finds.
+Parsing returns every part exactly as it was before rendering, whatever characters it holds: a value that
+cannot be written as one plain line is written as a JSON string. Parsing never fails. From a message that
+another program wrote, it returns the parts it finds.
 
     Accept blanks around numbers                  subject, in words
 

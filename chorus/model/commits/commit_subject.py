@@ -60,7 +60,7 @@ _INTENT = re.compile(
     r"|we (?:need to|should|can)|let me|let's|let us)\s+(?:(?:now|also|first|then|just|quickly)\s+)*",
     re.IGNORECASE,
 )
-# Names a thing instead of a change: "Now the rest."
+# How a sentence goes on after its lead words if it names a thing instead of a change: "Now the rest."
 _NO_CHANGE = re.compile(rf"(?:the|an?|my|our|all|some)\b|{_CHATTER.pattern}", re.IGNORECASE)
 # What the agent may announce that is not a change.
 _LOOKING = re.compile(

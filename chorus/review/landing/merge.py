@@ -1,8 +1,8 @@
 """Merge the changes of a lane into another branch's tree and into the user's index.
 
 Works on files in the form git stores. Never moves a ref. In the index only landed paths change. If the user
-staged a change of such a path, it stays staged: it is merged with what landed. If the two conflict, the
-landing is refused before it begins.
+staged a change of such a path, it stays staged: it is merged with what landed. An action that conflicts with
+a staged change does not land.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Plan a landing: which actions of a lane become which commits, with which messages, on which branch.
 
-Actions that are reverted, undone or already on the branch are left out, and so are their reverts. Never
-moves a ref.
+Actions that are already on the branch are left out. Unless the user names them, so are reverted and undone
+actions, and reverts of actions that have not landed. Never moves a ref.
 """
 
 from collections.abc import Mapping, Sequence

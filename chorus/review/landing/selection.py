@@ -24,7 +24,7 @@ LEFT_OUT = ("reverted", "undone")
 
 @dataclass(frozen=True, slots=True)
 class LandingRequest:
-    """What the user asks to land. Without actions and turns: everything of the lane."""
+    """What the user asks to land. Without actions and turns: all that is left to land."""
 
     lane: str
     by: str = "turn"

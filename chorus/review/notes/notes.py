@@ -88,7 +88,7 @@ def find_anchor(recorder: Recorder, note: Note) -> Anchor:
 def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range | None]]:
     """Yield each file that an action changed, with the current range of the lines that it changed.
 
-    Lines are counted from 0. The range is None if the file is gone, and empty if the content is binary.
+    Lines are counted from 0. The range is None if the file is gone, and empty if it has none of the lines.
     """
     recorded = recorder.timeline.find_action(entry.within or entry.id or "")
     for edit in recorder.timeline.edits(recorded) if recorded is not None else ():

@@ -101,8 +101,8 @@ def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
     """Finish a revert whose process died: write the files that are not written yet, then record the revert.
 
     A file that someone has changed since then stays as it is. The revert is given up if such a change is
-    recorded: it failed in a process that went on. So it is if `chorus gc` has removed its contents, or if the
-    file that describes it is damaged.
+    recorded, because then the revert failed in a process that went on. It is also given up if `chorus gc` has
+    removed contents that it needs, or if the file that describes it is damaged.
     """
     with recorder.journal.writing():
         pending = _pending_file(recorder)

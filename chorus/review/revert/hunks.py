@@ -1,7 +1,7 @@
 """The hunks of an action, each of which can be reverted by itself.
 
-Hunks have the order in which git prints them, and are numbered in that order. A change without lines (a mode
-change, a created, deleted or binary file) counts as one hunk. Never touches the work tree.
+Hunks have the order in which git prints them, and are numbered in that order. A mode change counts as one
+hunk, and so does a file that is created, deleted, binary or a link. Never touches the work tree.
 """
 
 import re

@@ -75,7 +75,7 @@ def drop_loose(path: str, oldest: float) -> None:
 
 
 def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set[Oid]) -> None:
-    """Replace all packs that contain unneeded objects by one pack of the needed ones."""
+    """Replace those of the packs that contain unneeded objects by one pack of their needed objects."""
     contents = {pack: list_packed(git, pack) for pack in packs}
     dirty = [pack for pack, oids in contents.items() if not needed.issuperset(oids)]
     kept = [oid for pack in dirty for oid in contents[pack] if oid in needed]

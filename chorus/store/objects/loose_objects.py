@@ -1,6 +1,7 @@
 """Write and read loose objects: one zlib file per object, named by its sha1.
 
-An object gets its name only when it is complete. It is on the disk before the next ref update.
+An object gets its name only when it is complete. It is on the disk before the next ref update, unless the
+user switched `chorus.durable` off.
 """
 
 import contextlib

@@ -1,8 +1,9 @@
 """Find what changed in the work tree since a recorded tree of raw bytes.
 
 If the caller names paths, the cost depends on their number. Otherwise a scan is one pass over the work tree.
-The new bytes of each file that differs are stored. git's ignore rules apply and other repositories are not
-entered; skipped paths are reported. Nothing is written to the work tree or to the user's index.
+The new bytes of each file that differs are stored. git's ignore rules apply, and other repositories are not
+entered. Skipped paths are reported, but ignored ones only if the caller names them. Nothing is written to the
+work tree or to the user's index.
 """
 
 import os

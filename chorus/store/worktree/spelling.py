@@ -1,7 +1,7 @@
 """The spelling of names where the file system treats several spellings (case, accents) as one name.
 
-macOS ignores case, and takes a letter with its accent as one character (NFC) or two (NFD). git knows a file
-by its name on disk, in NFC. A tool may spell it differently and mean the same file.
+macOS ignores case, and an accented letter may be one character (NFC) or two (NFD). git knows a file by its
+name on disk, in NFC. A tool may spell it differently and mean the same file.
 """
 
 import os
