@@ -2,8 +2,8 @@
 
 Takes the outcomes that an agent's adapter reports, in order, and returns what to record: before a call that
 names its paths, the outside changes at these paths; before a call that may write anywhere, all outside
-changes so far; after a call, its own changes. Every change between calls is an outside change. Never reads a
-file.
+changes so far; after a call, its own changes. Every change between calls is an outside change. But before a
+call that starts while another call may be writing anywhere, nothing is recorded. Never reads a file.
 
 A call is open once it may run, not once it is announced: the client announces all calls of a message before
 it runs the first of them. Only a call that may write anywhere has a window: the time in which it may write.

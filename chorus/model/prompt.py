@@ -1,6 +1,6 @@
 """A prompt: a question the client waits on.
 
-The panel shows prompts, and the key relay answers them. The fingerprint ties an answer to exactly one prompt.
+A prompt is answered by keys or by a reply. The fingerprint ties an answer to exactly one prompt.
 """
 
 import hashlib

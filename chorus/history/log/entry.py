@@ -28,7 +28,7 @@ class Undone(NamedTuple):
     by: UndoneBy
     whole: bool
     gone: int  # the number of lines that are gone
-    changed: int  # the number of lines that the action changed
+    changed: int  # the number of lines that the action changed in the files where some are gone
 
 
 class LogEntry(NamedTuple):

@@ -1,8 +1,8 @@
 """The mark log: events without a file change, in a file next to the timeline.
 
 One JSON object per line: calls that changed nothing (no-op, failed, denied, contained in another record),
-marks of actions (kept, landed), moves of HEAD. Lines are only appended, each completely or not at all; a
-line truncated by a crash is skipped. Old logs also have links between sessions, which are ignored.
+marks of actions (kept, landed), moves of HEAD, dropped lanes. Lines are only appended, each completely or not
+at all; a line truncated by a crash is skipped. Old logs also have links between sessions, which are ignored.
 """
 
 import json
@@ -18,7 +18,7 @@ from chorus.model.json_lines import parse_json_lines
 from chorus.store.lock_file import translate_write_errors, write_all
 from chorus.system.files.private_files import make_private
 
-FILE_NAME = "notes.jsonl"
+FILE_NAME = "notes.jsonl"  # not the user's notes: those are in review-notes.jsonl
 FORMAT = 1
 # How the line of a call begins. In a long history most lines are calls, and few of them are looked at.
 CALL_START = b'{"v":1,"kind":"call",'

@@ -1,4 +1,4 @@
-"""Positions by key, in about twelve bytes each: of a key only the hash is kept.
+"""Positions by key, in about twelve bytes each: only the hash of each key is kept.
 
 Two keys may have the same hash, once in billions of histories, so callers check what they find.
 """
