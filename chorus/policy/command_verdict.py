@@ -17,7 +17,7 @@ from chorus.policy.wrappers import parse_unwrapped, program_name, unwrap
 _BASH = (SHELL_TOOL,)
 # Files that keep nothing of what is written to them.
 _DISCARDED = {"/dev/null", "/dev/stdout", "/dev/stderr"}
-# The separators allowed in a script that begins with `cd`; but the first one must not be `|`. After any other
+# The separators allowed in a script that begins with `cd`, `|` only after a later command. After any other
 # separator, a command may run in the old directory.
 _AFTER_DIRECTORY_CHANGE = {"&&", "|"}
 _PART_MARK = re.compile(r"[=:@,]")

@@ -69,7 +69,7 @@ class Trees:
         return replaced or self._splice(root, nest(changes)) or self._store.write_tree(b"")
 
     def forget_results(self) -> None:
-        """Write every directory of the next change, as a sweep may have removed the last results."""
+        """Forget the trees that the last change wrote: a sweep may have removed them."""
         self._last_results.clear()
 
     def lookup(self, root: Oid | None, path: RepoPath) -> TreeEntry | None:
