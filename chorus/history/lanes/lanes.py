@@ -80,7 +80,7 @@ class Lanes:
         return list(self._by_name.values())
 
     def existing(self) -> list[tuple[Lane, Oid]]:
-        """The lanes whose branch exists, with their tips. A branch of the user with a lane's name is left out."""
+        """The lanes whose branch exists, with their tips. A user's branch with a lane's name is left out."""
         tips = [(lane, self._workspace.refs.read(lane.ref)) for lane in self.all()]
         return [(lane, tip) for lane, tip in tips if tip is not None and self._is_ours(lane, tip)]
 
