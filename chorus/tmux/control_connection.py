@@ -10,7 +10,7 @@ import select
 import shutil
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from chorus.errors import ChorusError
@@ -26,8 +26,6 @@ from chorus.tmux.silent_servers import note_reply, note_timeout, raise_if_silent
 REPLY_TIMEOUT_SECONDS = 2.0
 # If this client falls this far behind a pane's output, tmux pauses the output, for this client only.
 PAUSE_AFTER_SECONDS = 1
-# Older events are dropped: each only means "look again".
-MAX_EVENTS = 1000
 
 
 class ControlConnection:
@@ -61,7 +59,10 @@ class ControlConnection:
         os.set_blocking(self._output, False)
         self._parser = BlockParser()
         self._blocks: deque[Block] = deque()
-        self._events: deque[ControlEvent] = deque(maxlen=MAX_EVENTS)
+        # The newest event of each kind for each pane: an event only means "look again".
+        self._events: dict[tuple[str, bytes], ControlEvent] = {}
+        # Called when `run` has read events too: then `fileno` may not be readable, although there are events.
+        self.on_events: Callable[[], object] = lambda: None
         self._calls = 0
         self._prefix = f"chorus-{secrets.token_hex(8)}-"  # no pane shows a line that begins like this
         self._ended = False
@@ -85,17 +86,19 @@ class ControlConnection:
             f"{render_line(commands)}\ndisplay-message -p {token}\n".encode("utf-8", "surrogateescape")
         )
         lines, failure = self._gather(token, time.monotonic() + REPLY_TIMEOUT_SECONDS)
+        if self._events:
+            self.on_events()
         if failure is not None:
             raise translate_refusal(failure, socket=str(self.address.socket))
         return lines
 
     def events(self) -> list[ControlEvent]:
-        """Return the events since the last call, without waiting.
+        """Return the events since the last call, without waiting for more. Repeated events are left out.
 
         Raises ServerGone if the server has ended, or ConnectionLost if only the connection has.
         """
         self._read()
-        taken = list(self._events)
+        taken = list(self._events.values())
         self._events.clear()
         for event in taken:
             if event.kind == "pause":
@@ -180,7 +183,7 @@ class ControlConnection:
                     case Block():
                         self._blocks.append(item)
                     case ControlEvent():
-                        self._events.append(item)
+                        self._events[item.kind, item.rest.partition(b" ")[0]] = item
 
 
 def changed_panes(events: Sequence[ControlEvent]) -> set[PaneId]:

@@ -71,6 +71,47 @@ def test_a_pane_that_floods_does_not_stop_the_connection(open_pane: Open, addres
             assert read_pane(control, PaneId(pane.id)).command in ("yes", "sh")
 
 
+def test_events_that_are_read_with_a_reply_are_announced(open_pane: Open, address: Address) -> None:
+    pane = open_pane("stty -echo; printf ready; exec cat")
+    pane.wait_for("ready")
+    with ControlConnection(address, target=pane.id, watch=True) as control:
+        announced: list[bool] = []
+        control.on_events = lambda: announced.append(True)
+        wait_until(lambda: not control.wait(0.1) or not control.events(), what="quiet")
+        pane.type("hello\n")
+        assert control.wait(5)
+
+        read_panes(control)
+
+        assert announced
+        assert moved(control) == {pane.id}
+
+
+def test_a_pane_that_floods_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = tmp_path / "printed"
+    program = tmp_path / "tmux"
+    program.write_text(
+        "#!/bin/sh\n"
+        "printf '%%begin 1 1 0\\n%%end 1 1 0\\n%%pause %%1\\n%%output %%1 a\\n'\n"
+        "yes '%output %2 b' | head -n 3000\n"
+        f": > {printed}\n"
+        "exec cat\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with ControlConnection(Address(tmp_path / "socket"), target="%1") as control:
+        monkeypatch.setattr(ControlConnection, "run", lambda self, *commands: [])
+        wait_until(printed.exists, what="the flood")
+
+        found = control.events()
+
+    assert [(event.kind, event.fields[0]) for event in found] == [
+        ("pause", "%1"),
+        ("output", "%1"),
+        ("output", "%2"),
+    ]
+
+
 def test_a_connection_does_not_change_window_sizes_and_leaves_no_trace(
     open_pane: Open, address: Address, terminal: Terminal
 ) -> None:

@@ -46,7 +46,9 @@ class PaneActivity:
             log.info("%s is polled only: %s", pane.id, error)
             return
         self._connections[key] = connection
-        asyncio.get_running_loop().add_reader(connection.fileno(), self._readable, key)
+        loop = asyncio.get_running_loop()
+        loop.add_reader(connection.fileno(), self._readable, key)
+        connection.on_events = lambda: loop.call_soon(self._readable, key)
 
     def is_following(self, pane: WatchedPane) -> bool:
         """Return whether this pane is reported when it prints."""
@@ -62,6 +64,8 @@ class PaneActivity:
             self._drop(key)
 
     def _readable(self, key: Key) -> None:
+        if key not in self._connections:
+            return  # dropped meanwhile
         try:
             panes = changed_panes(self._connections[key].events())
         except ChorusError as error:
