@@ -39,12 +39,14 @@ class LoneSessions:
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
         if tree is None or tree.windows.open or tree.any_held:
             return False
-        sessions = self.pipeline.roster.sessions
-        known = sessions.get(session)
+        roster = self.pipeline.roster
+        known = roster.sessions.get(session)
+        if session in roster.shared:
+            return False  # another client is in the session too
         return known is not None and not any(
             (other.client is None or other.client != known.client)
             and (other.cwd is None or self.trees.find(other.cwd) is tree)
-            for other in sessions.values()
+            for other in roster.sessions.values()
             if other.state != "gone" and other.id != session
         )
 
@@ -67,7 +69,7 @@ class LoneSessions:
             if known is None or known.state == "gone":
                 del self._hooked[session]
             elif known.client is not None:
-                unsure = hooked.asks or hooked.agents or session in roster.shared
+                unsure = hooked.asks or hooked.agents
                 is_alone = not unsure and self.is_alone(session, known.cwd)
                 alone[known.client] = alone.get(known.client, True) and is_alone
         clients = (client for client, is_alone in alone.items() if is_alone)

@@ -137,9 +137,9 @@ def test_an_edit_that_is_reported_at_its_end_alone_is_told_from_the_users(mod: M
 
 
 @contextmanager
-def other_client(mod: Mod) -> Iterator[str]:
-    """Another process that starts a session of its own; what the watcher replied to it."""
-    hook = {**mod.session, "session_id": "s2", "hook_event_name": "SessionStart", "source": "startup"}
+def other_client(mod: Mod, session: str = "s2") -> Iterator[str]:
+    """Another process that starts a session; what the watcher replied to it."""
+    hook = {**mod.session, "session_id": session, "hook_event_name": "SessionStart", "source": "startup"}
     body = json.dumps({"event": "hook", "hook": hook})
     request = f"POST /report HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}"
     program = (
@@ -168,6 +168,13 @@ def test_a_session_is_not_alone_beside_a_command_or_another_session(mod: Mod, pr
     with other_client(mod) as other:
         assert '"alone"' not in other
         assert "alone" not in mod.call("after", "c2", "b.txt", isError=True, text="no")
+
+
+def test_a_session_is_not_alone_while_another_client_is_in_it(mod: Mod) -> None:
+    assert mod.hook("SessionStart", source="startup")["alone"]
+    with other_client(mod, mod.session["session_id"]) as other:
+        assert '"alone"' not in other
+        assert "alone" not in mod.hook("UserPromptSubmit", prompt="write", prompt_id="p1")
 
 
 def test_rubbish_ends_the_connection_and_nothing_else(mod: Mod, project: Path) -> None:
