@@ -1,4 +1,4 @@
-"""Which operating system this is. Only the modules that choose between `linux/` and `macos/` use this."""
+"""Which operating system this is. Only `chorus/system` asks this."""
 
 import sys
 

@@ -1,1 +1,1 @@
-"""tmux: find panes, read them, press one key. The only package that imports libtmux."""
+"""tmux: find, open and read panes, and send them keys. The only package that imports libtmux."""

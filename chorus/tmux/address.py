@@ -50,8 +50,9 @@ def select_address(environment: Mapping[str, str], *, name: str | None, path: st
 
 
 def list_addresses(environment: Mapping[str, str]) -> list[Address]:
-    """The addresses of this user's servers that accept connections. Sockets of dead servers are left out.
+    """The addresses of this user's servers, as -L names them, that accept connections.
 
+    Sockets of dead servers, and sockets elsewhere (-S), are left out.
     Raises UnsafeDirectory if another user could have put a socket there.
     """
     directory = _directory(environment)

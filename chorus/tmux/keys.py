@@ -33,9 +33,10 @@ class ShownRows:
     columns: int | None = None
 
     def patterns(self) -> list[str]:
-        """Regular expressions that match these rows, from the last upward. A row without text has none.
+        """Regular expressions that match these rows, from the last upward.
 
-        If they are too long for one tmux command, the upper rows are left out.
+        A row without letters and digits has none. If they are too long for one tmux command, the upper rows
+        are left out.
         """
         patterns: list[str] = []
         length = 0

@@ -1,8 +1,8 @@
 """Run a program in a new pane: in a new session, in a new window, or in a side pane next to another pane.
 
 A side pane is right of the other pane, or below it if that pane is narrow. It gets a tmux option by which it
-is found again, whatever runs in it. Panes without this option are never closed. The user's focus does not
-change.
+is found again, whatever runs in it. Panes without this option are never closed. A new pane does not take the
+user's focus; only a popup does.
 """
 
 import os
@@ -101,7 +101,7 @@ def _start_session(tmux: Tmux, new_session: Sequence[str]) -> list[str]:
 
 
 def attach_command(address: Address, target: str) -> list[str]:
-    """The command that shows a session in this terminal. `target`: the name of the session, or its pane."""
+    """The command that shows a session in this terminal. `target`: the session's name or one of its panes."""
     return ["tmux", "-S", os.fspath(address.socket), "attach-session", "-t", target]
 
 
@@ -211,7 +211,7 @@ def open_popup(
 
 
 def choose_session_name(tmux: Tmux, wanted: str) -> str:
-    """A name for a new session: `wanted`, with a number if there is such a session already."""
+    """A free name for a new session: `wanted` without special characters, with a number if that is taken."""
     base = _NOT_IN_NAMES.sub("-", wanted).strip("-") or "chorus"
     try:
         taken = set(tmux.run(["list-sessions", "-F", "#{session_name}"]))

@@ -143,7 +143,7 @@ def read_history(tmux: Tmux, pane: PaneId) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def read_kept(tmux: Tmux, pane: PaneId) -> tuple[int, bytes]:
+def read_width_and_history(tmux: Tmux, pane: PaneId) -> tuple[int, bytes]:
     """Return the width of the pane and all output that tmux still has, read at the same moment."""
     state, *lines = tmux.run(pane_state_command(pane), history_command(pane))
     text = "".join(line + "\n" for line in lines)

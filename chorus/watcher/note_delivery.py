@@ -1,8 +1,8 @@
 """Deliver the notes of all work trees to the sessions that made the changes.
 
-A session that reports through hooks or the mod gets its notes in the reply to its next event that reaches the
-model; a headless session gets them at once, as a message. Drafts are also sent along with the user's next
-message to the session. Nothing is ever typed into a pane.
+A session that reports through hooks or the mod gets its notes in the next reply to one of its events that
+reaches the model. A headless session that Chorus started gets them at once, as a message. Drafts are also
+sent along with the user's next message to the session. Nothing is ever typed into a pane.
 """
 
 from collections import defaultdict

@@ -2,8 +2,9 @@
 
 A notice is sent as the reply to the next hook of its session whose output reaches the model. It stays queued,
 also across a restart, until the hook has printed it. A session with the mod gets its notices through the mod.
-If the user undoes a revert before its notice is delivered, the session is told about neither. If the queue is
-empty, hooks do not wait for a reply.
+A headless session without hooks and mod gets them with the user's next message. If the user undoes a revert
+before its notice is delivered, the session is notified of neither. While the queue is empty, hooks do not
+wait for notices.
 """
 
 import json
@@ -44,7 +45,7 @@ class NoticeQueue:
         self._spool.expect_answers(bool(self._queued or self._sent))
 
     def add(self, notices: Iterable[AnyNotice], sessions: Iterable[Session]) -> list[SessionId]:
-        """Queue notices; return the sessions that will get one of them with their next hook."""
+        """Queue notices; return the running sessions that will get one of them through hooks or the mod."""
         added = list(notices)
         self._queued = drop_undone([*self._queued, *added])[-MAX_NOTICES:]
         self._save()

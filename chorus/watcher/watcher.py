@@ -298,7 +298,7 @@ class Watcher:
         run_forever(self.trees.copy_forever)
 
     async def _wait_for_free_space(self) -> None:
-        """Pause recording, report why, and wait until the disk has space again."""
+        """Pause recording, report why, and wait until the disk has space again or the watcher must stop."""
         self.transcripts.tails.frozen = True
         await self.tasks.cancel()
         why = "; ".join(self.tasks.problems.values())

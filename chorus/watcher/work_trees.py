@@ -77,15 +77,15 @@ WATCHED_COPY_SECONDS = 60.0
 MAX_QUICK_PATHS = 50
 MAX_QUICK_BYTES = 2**20
 
-# How many directories named by reports are remembered, each with its work tree.
+# How many directories named by events are remembered, each with its work tree.
 MAX_ROOTS = 100
-# A root that was checked this recently is not checked again: one report asks for its root several times.
+# A root that was checked this recently is not checked again: each event asks for its root several times.
 ROOT_SECONDS = 0.01
 RootStamp = tuple[int, int, int, int, int]
 
 OtherEffect = RecordOutsideAt | RecordOutsideEverywhere | RecordUnchanged
 # Returns whether the client still waits. Called after a file was read: if the client no longer waits, it may
-# have written the file before.
+# have written the file before it was read.
 IsWaiting = Callable[[], bool]
 
 Written = TypeVar("Written")
@@ -129,7 +129,7 @@ class WatchedTree:
         self._held_source = ""
         self._held_until = 0.0
         self._hold_seconds = hold_seconds
-        self._all_told_at = 0.0  # when all transcripts show the calls that ended before the last command
+        self._all_reported_at = 0.0  # when all transcripts show the calls that ended before the last command
         self._news = LogChanges(self.recorder.journal)
         self._late = False
         self.more_to_come = False  # more events wait to be read: the calls they end are recorded together
@@ -194,7 +194,7 @@ class WatchedTree:
                         until = self._end_of_late_call(reported_at, ended_at)
                         if until is not None and source == Source.TRANSCRIPT.value:
                             ago = time.time() - until
-                            self._all_told_at = time.monotonic() - ago + TRANSCRIPT_DELAY_SECONDS
+                            self._all_reported_at = time.monotonic() - ago + TRANSCRIPT_DELAY_SECONDS
                         where = self._paths_for(action, until)
                         announced = source != Source.TRANSCRIPT.value and action.id not in unannounced
                         since = parse_moment(began)
@@ -231,7 +231,7 @@ class WatchedTree:
         """
         ready = None if self._may_be_anywhere else self._changed_paths.take_settled(grace_seconds)
         if ready is not None:
-            exclude = self.windows.open_paths | self._spare
+            exclude = self.windows.open_paths | self._held_paths
             await self._write(ready.where, lambda recorder: recorder.record_outside(ready.where, exclude))
         return self._changed_paths.any_left or bool(self._held)
 
@@ -247,7 +247,9 @@ class WatchedTree:
         """
         call = self.windows.only
         if call is not None and not self._may_be_anywhere:
-            await self._record_outside_before(self.windows.open_paths | self._spare, lambda: is_asked(call))
+            await self._record_outside_before(
+                self.windows.open_paths | self._held_paths, lambda: is_asked(call)
+            )
 
     def may_record_outside(self, *, grace_seconds: float) -> bool:
         """Return False if it is too early: no call is held, and all reported changes are too new to record.
@@ -318,7 +320,7 @@ class WatchedTree:
                 is_overtaken=lambda: is_overtaken(recorder),
             )
 
-        is_early = may_wait and started < self._all_told_at
+        is_early = may_wait and started < self._all_reported_at
         if self.more_to_come or is_early or not await self._write(paths_of_calls(ended), record):
             self._held_until += time.monotonic() - started  # the time to read a large tree does not count
             self._held, self._held_source = ended, source
@@ -360,7 +362,8 @@ class WatchedTree:
         return not left and max(size, recorded) <= MAX_QUICK_BYTES
 
     @property
-    def _spare(self) -> frozenset[str]:
+    def _held_paths(self) -> frozenset[str]:
+        """The paths that held calls may have written."""
         return frozenset(path for call in self._held for path in _may_have_written(call))
 
     @property
@@ -372,7 +375,7 @@ class WatchedTree:
         match effect:
             case RecordOutsideAt(paths):
                 assert is_waiting is not None
-                where = [path for path in paths if path not in self._spare]
+                where = [path for path in paths if path not in self._held_paths]
                 waits = from_any_thread(is_waiting)
                 await self._write(where, lambda one: one.record_before_call(where, is_waiting=waits))
             case RecordOutsideEverywhere(exclude, until):
@@ -384,9 +387,9 @@ class WatchedTree:
                 if self._may_be_anywhere:
                     return
                 if is_waiting is None:
-                    await self._record_outside_until(until, exclude | self._spare)
+                    await self._record_outside_until(until, exclude | self._held_paths)
                 else:
-                    await self._record_outside_before(exclude | self._spare, is_waiting)
+                    await self._record_outside_before(exclude | self._held_paths, is_waiting)
             case RecordUnchanged(action):
                 self.recorder.record_unchanged(action, source)
             case _:
@@ -435,7 +438,8 @@ class WatchedTree:
     async def _record_outside_until(self, until: str | None, exclude: frozenset[str]) -> None:
         """Record changes from before `until`, except at the paths in `exclude`, as outside changes.
 
-        Leave later ones for the call's window.
+        Leave later ones for the call's window. Record nothing if `until` is None, or if reports of the file
+        watch are missing: then it is not known which changes are earlier.
         """
         self._changed_paths.gather()
         if until is None or self._changed_paths.are_lost:
@@ -532,7 +536,7 @@ class WatchedTrees:
         return self.all[root]
 
     def readers(self, here: WatchedTree | None = None) -> dict[str, Recorder]:
-        """Return a recorder for each work tree, by name, to read its history. A tree need not be watched.
+        """Return a recorder for each recorded work tree, by name, to read its history, watched or not.
 
         `here`: a watched tree to include in any case, with its own recorder.
         """
@@ -562,7 +566,7 @@ class WatchedTrees:
         return tree.root if tree is not None else None
 
     def record_own_change(self, root: Path, path: Path) -> None:
-        """Record a file that Chorus wrote: as an outside change, so that no open call can claim it.
+        """Record Chorus's own change of a file as an outside change, so that no open call can claim it.
 
         The caller holds the pipeline's lock.
         """
@@ -666,7 +670,7 @@ def _call_of(outcome: Outcome) -> ToolUseId | None:
 def _stamp_root(directory: str) -> RootStamp | None:
     """Return numbers that identify a work tree's root and its `.git`; None if it has no `.git`."""
     try:
-        root, git = os.stat(directory), os.lstat(f"{directory}/.git")  # noqa: PTH116  faster; for every report
+        root, git = os.stat(directory), os.lstat(f"{directory}/.git")  # noqa: PTH116  faster; for every event
     except (OSError, ValueError):
         return None
     # A `.git` file may be rewritten to name another git directory, so its time counts. The time of a `.git`

@@ -1,6 +1,6 @@
 """The client side of the socket: connect to the running watcher, send requests, read events.
 
-The panel and every command use this. Short commands import it, so it does without typing, pathlib and
+The panel and the commands use this. Short commands import it, so it does without typing, pathlib and
 subprocess, each of which takes a third of the time Python itself needs to start.
 """
 

@@ -1,7 +1,8 @@
 """The socket's protocol: one JSON message per line.
 
 A request is `{"v": 1, "id": N, "do": NAME, ...}`. Its reply has the same id and either `answer` or `error`.
-After a `subscribe` request, the watcher also sends `{"v": 1, "event": NAME, ...}` lines.
+After a `subscribe` request, the watcher also sends `{"v": 1, "event": NAME, ...}` lines. The mod sends HTTP
+requests on the same socket instead (`watcher/server/http_exchange.py`).
 
 Every short command imports this module, so it imports little itself, and not typing.
 """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chorus.model.api.json_api import WatcherJson
     from chorus.wire.home import Home
 
-# A cold start imports git and pydantic: about 0.4 s here, more on a busy machine.
+# A cold start imports GitPython and pydantic: about 0.4 s, more on a busy machine.
 START_TIMEOUT_SECONDS = 20.0
 NOT_STARTED_HINT = "Read its log, or run `chorus doctor`."
 # The watcher takes its lock before these imports. If nothing holds the lock after this time, it was killed.

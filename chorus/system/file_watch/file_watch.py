@@ -67,7 +67,8 @@ class FileWatch:
     ) -> None:
         """`wake`: called after a change. `on_head`: called after a change that may have moved HEAD.
 
-        Both are called in a thread of the watch. `polling`: watch nothing, so that the caller scans.
+        Both are called in a thread of the watch; `wake` also in `start`, if something cannot be watched.
+        `polling`: watch nothing, so that the caller scans.
         """
         self._polling = polling
         self._root = os.fspath(work_tree)
@@ -115,8 +116,8 @@ class FileWatch:
     def flush_barrier(self, then: Callable[[], None]) -> bool:
         """Call `then`, in another thread, once every change made up to now has been reported.
 
-        Returns False, and does not call `then`, if this cannot be known: the watch is incomplete, or does not
-        keep the order of changes.
+        Returns False, and does not call `then`, if this cannot be known: the watch is incomplete, does not
+        keep the order of changes, or the barrier's file cannot be created.
         """
         return not self.needs_scan and self._barriers.raise_one(then)
 

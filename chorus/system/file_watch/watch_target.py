@@ -10,7 +10,7 @@ from watchdog.events import FileSystemEventHandler
 class WatchTarget:
     root: str  # the work tree, with everything below it
     git_dir: str
-    flat: Sequence[str]  # the git directory and some in it, watched without their subdirectories
+    flat: Sequence[str]  # the git directory and some directories in it, watched without their subdirectories
     handler: FileSystemEventHandler
     on_overflow: Callable[[], None]  # events were lost
     on_limit: Callable[[str], None]  # not everything can be watched, with the reason

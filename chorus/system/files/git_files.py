@@ -31,7 +31,7 @@ def read_git_dir(work_tree: AnyPath) -> str:
 
 
 def read_common_dir(git_dir: AnyPath) -> str:
-    """The directory that all work trees of a repository share."""
+    """The git directory that all work trees of a repository share."""
     pointer = join(git_dir, "commondir")
     if not isfile(pointer):
         return os.fspath(git_dir)
@@ -39,7 +39,10 @@ def read_common_dir(git_dir: AnyPath) -> str:
 
 
 def work_tree_label(git_dir: AnyPath, common_dir: AnyPath) -> str:
-    """The name of a work tree for users: `main`, or the one git gave a linked work tree."""
+    """The name of a work tree for users: `main`, or for a linked work tree the name that git gave it.
+
+    A linked work tree that git named `main` is `worktree-main`.
+    """
     if os.fspath(git_dir) == os.fspath(common_dir):
         return "main"
     name = os.path.basename(git_dir)
@@ -47,7 +50,7 @@ def work_tree_label(git_dir: AnyPath, common_dir: AnyPath) -> str:
 
 
 def label_of(directory: AnyPath) -> str | None:
-    """The name of the work tree that a directory is in; None if it is in none."""
+    """The name of the work tree that a directory is in; None if it is in none, or if this is unknown."""
     try:
         root = find_work_tree(directory)
         git_dir = realpath(read_git_dir(root)) if root is not None else None

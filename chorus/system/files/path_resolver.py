@@ -19,7 +19,8 @@ _MAX_LINKS = 40
 # Directories of macOS in which a path does not show which file it means. `/.vol` names files by number.
 _OPAQUE = ("/.vol/", "/.nofollow/", "/.resolve/")
 
-# A disk of Windows has a second, short name for each name of more than eight characters or with a first dot.
+# A disk of Windows has a second, short name for each name that is longer than eight characters or begins with
+# a dot.
 _SHORT_NAME = re.compile(r"~[0-9]")
 
 

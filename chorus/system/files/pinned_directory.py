@@ -23,7 +23,7 @@ class PinnedDirectory:
     def is_there(self) -> bool:
         """True if the directory is still at its path: it was not removed or moved, and can be reached."""
         try:
-            return os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))  # noqa: PTH116  as above
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))  # noqa: PTH116  beside os.fstat
         except OSError:
             return False
 

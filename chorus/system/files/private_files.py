@@ -1,7 +1,8 @@
 """Directories and files that only their owner can use, from the moment they exist.
 
-Everything Chorus records is below a directory of mode 0700, so no other user can read it, hold a lock in it
-or put anything into it. Files get mode 0600 as well. Standard library only: short commands import it.
+The content of everything Chorus records is below a directory of mode 0700, so no other user can read it,
+hold a lock there or put anything there. Files get mode 0600 as well. Standard library only: short commands
+import it.
 """
 
 import os

@@ -15,7 +15,7 @@ READ_BYTES = 1 << 16
 
 
 def open_directory_watch() -> "DirectoryQueue | None":
-    """Create a watch of directories. None if the user has reached the limit of inotify queues."""
+    """Create a watch of directories. None if that fails, as at the user's limit of inotify queues."""
     try:
         return DirectoryQueue()
     except OSError as error:

@@ -1,9 +1,9 @@
 """A watchdog emitter that watches a whole directory tree through one inotify queue.
 
 watchdog's own inotify emitter holds back the first half of a rename, reports an overflow of the kernel's
-queue only in its log, and does not report directories that it cannot watch. This emitter reports all of these
-immediately. It also keeps the kernel's order across the tree, which the barrier of `file_watch.py` relies on.
-Linux only.
+queue only in its log, and does not report that a limit keeps it from watching a directory. This emitter
+reports all of these immediately. It also keeps the kernel's order across the tree, which the barrier of
+`file_watch.py` relies on. Linux only.
 """
 
 import ctypes
@@ -133,7 +133,7 @@ class InotifyEmitter(EventEmitter):
             self._on_overflow()
             return
         directory = self._paths.get(descriptor)
-        if directory is None:  # it was moved away; where it went is reported
+        if directory is None:  # it was moved; its new place, if in the tree, is reported
             return
         if mask & IN_IGNORED:
             self._forget(directory)

@@ -12,12 +12,12 @@ from chorus.system.processes.process import Process
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 READ_BYTES = 2**14
-# There is no such process. Or it is another user's, and /proc is mounted with `hidepid`.
+# There is no such process, or it is another user's and /proc is mounted with `hidepid`.
 UNREADABLE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 
 def read_process(pid: int) -> Process | None:
-    """The process with this id; None if there is none, or if it may not be read."""
+    """The process with this id; None if it has ended, or if it may not be read."""
     try:
         stat = _read(pid, "stat").decode("utf-8", "replace")
         arguments = _read(pid, "cmdline")
@@ -91,7 +91,7 @@ def open_process(pid: int) -> int | None:
 def read_idle_shell(pid: int) -> tuple[str, int] | None:
     """The name and foreground group of a pane's first process; None if it has children, or if unknown.
 
-    As long as the result stays the same, nothing new has started in that terminal.
+    As long as the result stays the same, and is not None, nothing new has started in that terminal.
     """
     try:
         if _read(pid, f"task/{pid}/children"):
@@ -114,7 +114,7 @@ def read_environment(pid: int) -> dict[str, str]:
 
 
 def _read(pid: int, name: str) -> bytes:
-    # A file object would double the time, and this runs with every report.
+    # A file object would double the time, and this runs for every hook event.
     file = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     try:
         read = os.read(file, READ_BYTES)

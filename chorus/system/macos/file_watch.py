@@ -29,7 +29,8 @@ KEEPS_ORDER = False
 # From <CoreServices/FSEvents.h>: something below this directory changed; events were dropped, by this process
 # or by the kernel; event ids began again. watchdog does not report these.
 MUST_SCAN = 0x1 | 0x2 | 0x4 | 0x8
-# All but DirModifiedEvent ("something in this directory changed"): the changed entry has an event of its own.
+# All that these two send, except DirModifiedEvent ("something in this directory changed"): the changed entry
+# has an event of its own.
 EVENTS: list[type[FileSystemEvent]] = [
     DirAttribEvent,
     DirCreatedEvent,

@@ -15,7 +15,7 @@ _OWN_START = psutil.Process().create_time()
 
 
 def read_process(pid: int) -> Process | None:
-    """The process with this id; None if there is none, or if it may not be read."""
+    """The process with this id; None if it has ended, or if it may not be read."""
     started = read_start(pid)
     if started is None:
         return None

@@ -8,7 +8,7 @@ class Process:
     """A process. Only `pid` and `started` together identify it, because process ids are reused."""
 
     pid: int
-    started: str  # only to compare: clock ticks since boot (Linux), or a hash
+    started: str  # to compare, or for `start_time`: clock ticks since boot (Linux), or a hash
     name: str
     arguments: tuple[str, ...]
     group: int

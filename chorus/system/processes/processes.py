@@ -45,7 +45,10 @@ __all__ = [
 
 
 def read_foreground(pane_pid: int) -> list[Process]:
-    """The processes in the foreground of the pane's terminal, by id. Empty if nothing runs there."""
+    """The processes in the foreground of the pane's terminal, sorted by id.
+
+    Empty if the pane's first process has ended or cannot be read.
+    """
     shell = read_process(pane_pid)
     if shell is None:
         return []

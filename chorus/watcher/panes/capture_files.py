@@ -115,7 +115,7 @@ class CaptureFiles:
     all: dict[Path, CaptureFile] = field(default_factory=dict)
 
     async def restore(self) -> None:
-        """Follow the files that a killed watcher followed."""
+        """Follow the files that an earlier watcher followed when it ended."""
         saved: list[_SavedCapture] = []
         with suppress(OSError, ValueError):
             saved = json.loads(self.file.read_bytes())

@@ -214,7 +214,10 @@ class HeadlessRuns:
         return identity
 
     async def request(self, run: HeadlessRun, subtype: str, **fields: object) -> Mapping[str, Any]:
-        """Send a control request and return the client's answer. Raises RequestRefused if it is an error."""
+        """Send a control request and return the client's answer.
+
+        Raises RequestRefused if the answer is an error, or RunEnded if there is none.
+        """
         identity = f"chorus-{uuid.uuid4().hex[:12]}"
         reply: asyncio.Future[ControlReplied] = asyncio.get_running_loop().create_future()
         run.replies[identity] = reply
@@ -240,7 +243,10 @@ class HeadlessRuns:
             run.info = await self.request(run, "initialize")
 
     async def wait_ready(self, run: HeadlessRun) -> None:
-        """Wait until the client is ready. If it ends instead, raise an error with its output."""
+        """Wait until the client is ready, at most `REPLY_TIMEOUT_SECONDS`.
+
+        If it ends instead, raise an error with its output.
+        """
         await _wait_for(lambda: run.ready or not run.is_running, REPLY_TIMEOUT_SECONDS)
         if not run.is_running and not await _wait_for(lambda: run.ready, OUTPUT_SECONDS):
             raise RunEnded(f"the client of {run.name} ended at once {run.describe_end()}")
@@ -377,7 +383,7 @@ def remove_files(pipe: Path) -> None:
 
 @contextmanager
 def _open_pipe(pipe: Path) -> Iterator[int]:
-    """Open the pipe without waiting. Raises NoHeadlessRun if nothing reads it: the client has ended."""
+    """Open the pipe without waiting. Raises NoHeadlessRun if nothing reads it (yet, or any more)."""
     try:
         descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:

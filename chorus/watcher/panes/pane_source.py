@@ -2,7 +2,7 @@
 
 The session is known from the client that runs in the pane, a prompt from the screen, and events from what a
 headless client prints. Saves which panes are watched, and watches them again after a restart. Also finds
-panes that the user did not name, if a session that is known from hooks runs in them. Never presses a key.
+panes that the user did not name, if a session known from hooks or the mod runs in them. Never presses a key.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from chorus.model.outcomes import Outcome, SessionDescribed, SessionDiscovered, 
 from chorus.model.session import Session, SessionTable
 from chorus.system.processes.processes import Process, read_foreground
 from chorus.tmux.address import Address
-from chorus.tmux.panes import read_kept, read_pane
+from chorus.tmux.panes import read_pane, read_width_and_history
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.activity import PaneActivity
 from chorus.watcher.panes.headless_runs import HeadlessRun, HeadlessRuns
@@ -70,7 +70,7 @@ class PaneSource:
         self.live_clients.on_end = self.panes.wake
 
     async def restore(self) -> None:
-        """Watch the panes that a killed watcher watched, and restore the requests pending in them."""
+        """Watch the panes that an earlier watcher watched, and restore the requests pending in them."""
         control_requests = self.requests.control_requests
         control_requests.load()
         for saved in self.file.load():
@@ -164,7 +164,7 @@ class PaneSource:
 
     def watch_begins(self, pane: WatchedPane) -> None:
         pane.shown = self.agent.events.document_filter()
-        width, text = read_kept(TmuxServer(pane.address), pane.id)
+        width, text = read_width_and_history(TmuxServer(pane.address), pane.id)
         for document in self.agent.events.read_capture(text, (width,)):
             pane.shown.is_new(document)
 
@@ -329,7 +329,7 @@ class PaneSource:
 
 @dataclass(slots=True)
 class PaneDiscovery:
-    """Finds the panes of sessions known from hooks (`chorus hooks install`), to answer their prompts too.
+    """Finds the panes of sessions known from hooks or the mod, to answer their prompts too.
 
     A discovered pane is watched only while the session's client runs in it: the user did not ask to watch the
     next program there. Panes that the user named (`chorus attach`) are left alone. So are headless clients,

@@ -18,8 +18,8 @@ Feed = Callable[[list[dict[str, Any]], bool], Awaitable[None]]
 class PrintedEvents:
     """Feeds the events that a pane printed.
 
-    `since`: when the pane began to be watched, perhaps by an earlier watcher that was killed. Events from
-    before that time are history. `shown`: recognises the events that the pane showed at that time, because
+    `since`: when the pane began to be watched, perhaps by an earlier watcher. Events from before that time
+    are history. `shown`: recognises the events that the pane showed at that time, because
     some events have no timestamp.
     """
 

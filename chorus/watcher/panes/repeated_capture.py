@@ -16,7 +16,7 @@ class RepeatedCapture:
         self.gaps = 0
         self._printed = printed
         self._started = continued
-        self._last: bytes | None = None  # the event that was read last; None after a gap
+        self._last: bytes | None = None  # the event that was read last; None after the capture was emptied
 
     async def feed(self, text: bytes, widths: Sequence[int]) -> bool:
         """Feed the events that are new in the capture. Return whether there is a gap before them."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
-from chorus.tmux.panes import read_kept
+from chorus.tmux.panes import read_width_and_history
 from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.printed_events import PrintedEvents
 from chorus.watcher.panes.repeated_capture import RepeatedCapture
@@ -57,7 +57,7 @@ class ScreenStream:
         """Feed everything that has been printed by now."""
         async with self._busy:
             try:
-                width, text = read_kept(self._tmux, self._pane)
+                width, text = read_width_and_history(self._tmux, self._pane)
             except ChorusError:
                 return  # the pane or its server has ended, or does not answer for a moment
             if await self._capture.feed(text, (width,)):

@@ -11,8 +11,8 @@ Some lines are for this program itself. `END` closes the client's input, so that
 exits. A line with the name of a signal sends that signal to the client, even if the client no longer reads. A
 line with an MCP message is passed to the MCP server that it names. The server's response goes to the client.
 
-When the client has ended, its exit code and what it wrote to stderr are saved in a file next to the pipe.
-This process exits with the same code.
+When the client has ended, its exit code and the end of what it wrote to stderr are saved in a file next to
+the pipe. This process exits with the same code (128 + N if signal N killed the client).
 """
 
 import json
@@ -34,7 +34,7 @@ from chorus.wire.handover import take_environment
 END = b"END\n"
 # Ends a line that was written only in part, so that it is dropped. JSON text never has this character.
 CUT = b"\x18\n"
-# The key that marks lines for this program: all others are for the client.
+# The key that marks lines for this program. All others, except `END`, are for the client.
 FEEDER_KEY = "chorus"
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
 # How much of the client's stderr is kept. A client that cannot start writes a line or two.

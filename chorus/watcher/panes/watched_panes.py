@@ -116,7 +116,7 @@ class WatchedPanes:
     async def watch(self, address: Address, pane: PaneId, since: float | None = None) -> WatchedPane:
         """Watch a pane, with or without a client in it. Raises if there is no such pane.
 
-        `since`: when an earlier watcher began to watch it, if that watcher was killed.
+        `since`: when an earlier watcher began to watch it, if one did.
         """
         state = read_pane(TmuxServer(address), pane)
         known = self.all.get((address, pane))

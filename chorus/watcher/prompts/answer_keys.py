@@ -39,7 +39,7 @@ PARTLY_SENT_HINT = "Check the pane, and answer there if the dialog is still open
 
 
 class PromptRefused(ChorusError):
-    """The answer was not sent, or only in part. `keys`: the keys that were pressed.
+    """The answer was not sent, only sent in part, or not accepted. `keys`: the keys that were pressed.
 
     A prompt that got a key gets no other answer through Chorus.
     """

@@ -1,7 +1,7 @@
 """The pending prompts, from screens and from permission requests. Each is answered at most once.
 
-Publishes each prompt that appears, changes or goes. Every answer, sent or refused, is written to the audit
-log.
+Publishes each prompt that appears, changes or goes. Every answer to a pending prompt is written to the audit
+log, sent or refused, unless the prompt has changed since the answer was given.
 """
 
 import logging

@@ -1,8 +1,8 @@
-"""The requests about history: lanes, log, show, blame, revert, redo, keep, land and drop.
+"""The requests about history and notes, such as log, blame, revert, land and note.
 
-A request that changes files or history takes the pipeline's lock, as every source does. Quick requests run on
-the event loop, with the watcher's own recorder. A request that may take longer than a few hundredths of a
-second runs in a thread, with another recorder.
+A request that changes files or Chorus's history takes the pipeline's lock, as every source does. Quick
+requests run on the event loop, with the watcher's own recorder. A request that may take longer than a few
+hundredths of a second runs in a thread, with another recorder.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The watcher's Unix socket, which only its owner can use.
 
 Passes each request line to the handler and sends back the answer. A bad line or a bad peer never disturbs
-another connection. Knows nothing of what the requests mean.
+another connection. The only request that this module itself knows is `subscribe`.
 """
 
 import asyncio

@@ -21,7 +21,7 @@ log = logging.getLogger("chorus.watcher")
 
 # A barrier is mostly reported within 2 ms; a busy machine takes longer.
 BARRIER_TIMEOUT_SECONDS = 2.0
-# After this many missed barriers in a row the file watch is not waited for again: the tree is scanned.
+# After this many missed barriers in a row the tree is scanned instead, until one of them is reported late.
 MAX_MISSED_BARRIERS = 3
 # The client's times and the file system's come from the same clock, read at different moments.
 CLOCK_SLACK_SECONDS = 0.02
@@ -147,7 +147,10 @@ class ChangedPaths:
         self.is_new = taken.was_never_scanned
 
     def take_settled(self, grace_seconds: float) -> PathBatch | None:
-        """Take the paths last reported more than `grace_seconds` ago; None if there is nothing to look at."""
+        """Take the paths last reported more than `grace_seconds` ago; None if there is nothing to check yet.
+
+        If only HEAD may have moved, the result has no paths.
+        """
         self.gather()
         settled = time.monotonic() - grace_seconds
         if self._lost is not None:

@@ -1,7 +1,7 @@
 """Hooks as a source: events are taken from the spool in the order in which they were written.
 
 For each event, the transcript and the pane of its session are remembered first, then the event is fed. A
-client that waits for the event continues after that.
+waiting client continues after that or, if the event only reports something already done, before it is fed.
 """
 
 import asyncio
@@ -93,7 +93,10 @@ class HookSource:
             self.listen()
 
     async def read(self) -> None:
-        """Feed every event in the spool. A waiting client continues at the latest when its event is recorded.
+        """Feed every event in the spool.
+
+        A waiting client continues at the latest when its event is recorded, unless its hook is held for the
+        user's answer.
 
         An event that cannot be processed is set aside, and the next one is read. What this watcher could not
         record, the next watcher reads from the transcripts, which report the same as hooks.

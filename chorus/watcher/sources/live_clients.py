@@ -30,7 +30,7 @@ TOUCH_EVERY_POLLS = 5
 
 
 def client_key(pid: int, process: Process | None) -> str:
-    """Return a client's key on the roster. A client that has ended gets a key that matches no process."""
+    """Return the name of a client on the roster. If it has ended, the name matches no process."""
     return f"{pid}:{process.started if process else ''}"
 
 
@@ -103,7 +103,7 @@ class LiveClients:
         descriptor = open_process(int(client.partition(":")[0]))
         if descriptor is None:
             return
-        if not is_running(client):  # another process has its id now
+        if not is_running(client):  # it has ended, and another process may have its id
             os.close(descriptor)
             return
         self._watched[client] = descriptor

@@ -35,9 +35,8 @@ class ModFallback:
     hooks: TemporaryHooks
     find_session: Callable[[SessionId], Session | None]
     find_root: Callable[[str], Path | None]
-    record_own_change: Callable[
-        [Path, Path], object
-    ]  # takes a work tree and a file in it that Chorus wrote, not a call
+    # Records that Chorus wrote a file. Takes the work tree and the file's path.
+    record_own_change: Callable[[Path, Path], object]
     reachable_since: float = math.inf  # in seconds since 1970: no report could reach this watcher before
     _unreported: LruDict[ToolUseId, None] = field(default_factory=lambda: LruDict(MAX_CALLS))
     _done: set[str] = field(default_factory=set)  # clients that were given hooks, or cannot be

@@ -97,7 +97,7 @@ class Pipeline:
     def _goes_on(self, outcome: Outcome, client: str) -> bool:
         """Return whether a session goes on although this client has reported its end.
 
-        That is so if another client is in the session too.
+        That is so if another client is in the session too. The client is removed from the session.
         """
         if not isinstance(outcome, SessionEnded) or not client:
             return False

@@ -33,8 +33,8 @@ from chorus.watcher.work_trees import WatchedTrees
 # How often positions are saved. Lines read since the last save are read again by the next watcher, which
 # recognises them by their ids.
 SAVE_SECONDS = 3.0
-# How long the files of an ended session are still read. A client writes its last lines within a second of its
-# end, but background tasks that it left may add some.
+# How long the files of a session that has reported its end are still read after they last grew. A client
+# writes its last lines within a second of its end, but background tasks that it left may add some.
 LATE_SECONDS = 60.0
 # The most that is read and fed before requests get their turn: some ten milliseconds of work.
 MAX_STEP_BYTES = 2**20

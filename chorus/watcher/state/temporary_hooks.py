@@ -1,7 +1,8 @@
 """Temporary hooks: hooks that are in a settings file only while certain clients run.
 
-Saves which settings file was changed for which client, so that a later watcher knows it too. When the last of
-a file's clients has ended, the hooks are removed from it. Hooks that the user installed are never removed.
+Saves which settings file was changed for which client, so that a later watcher knows it too. The hooks are
+removed from a file when the last of its clients has ended, and from all files when the watcher stops. Hooks
+that the user installed are never removed.
 """
 
 import json
