@@ -1,7 +1,7 @@
 """The pending prompts, from screens and from permission requests. Each is answered at most once.
 
-Publishes each prompt that appears, changes or goes. Every answer to a pending prompt is written to the audit
-log, sent or refused, unless the prompt has changed since the answer was given.
+Publishes each prompt that appears, changes or goes. Writes every answer to the audit log, sent or not, unless
+it is refused before it is tried, for instance because its prompt has changed.
 """
 
 import logging
