@@ -1,7 +1,7 @@
 """Errors the user can act on, and the exit codes.
 
 Each class has an exit code and, where there is a way out, a hint that says what to do. Any other exception
-is a bug and exits with code 1.
+is a bug and exits with code 1, except an interrupt and a closed stdout (see `cli.main`).
 """
 
 from collections.abc import Mapping

@@ -11,7 +11,7 @@ from chorus.text.sanitize import printable
 
 
 class Styled(str):
-    """A line with Chorus's own colours and no other control characters. Make it with `style`."""
+    """A line that is safe for a terminal: its only control characters are tabs and colours. See `style`."""
 
     __slots__ = ()
 

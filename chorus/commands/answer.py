@@ -51,10 +51,10 @@ def run(args: argparse.Namespace) -> ExitCode:
         )
 
     def decide(prompt: PromptJson) -> AnswerChoice:
-        return {"decision": "answers", "answers": render_answers(prompt, args)}
+        return {"decision": "answers", "answers": build_answers(prompt, args)}
 
     def ready(prompt: PromptJson) -> bool:
-        """Return True if the prompt has every question that the arguments answer.
+        """Return True if all questions of the prompt are known, or only the one on the screen is needed.
 
         The screen shows one question at a time. The client's events have all of them, but may come later.
         """
@@ -63,8 +63,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     return give_answer(args, decide, ready=ready)
 
 
-def render_answers(prompt: PromptJson, args: argparse.Namespace) -> list[QuestionArgument]:
-    """Return the answers in the order of the questions, each with the question's own text."""
+def build_answers(prompt: PromptJson, args: argparse.Namespace) -> list[QuestionArgument]:
+    """Return the answers to the prompt's known questions, in their order, then those to other questions."""
     if prompt["kind"] != "question":
         raise UsageError(
             f"{prompt['title']} is not a question", hint="Use `chorus approve` or `chorus deny`."
@@ -91,7 +91,7 @@ def render_answers(prompt: PromptJson, args: argparse.Namespace) -> list[Questio
             )
         choices, text = given.pop(name)
         answers.append(_answer(question, labels, choices, text))
-    # If the session has not reported all questions yet, only the user knows the others.
+    # The session may not have reported all questions yet: the user names the others.
     return answers + [_answer(name, [], choices, text) for name, (choices, text) in given.items()]
 
 

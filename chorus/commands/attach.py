@@ -1,4 +1,4 @@
-"""`chorus attach`: watch a client that is already running, or a pane in which a client will start."""
+"""`chorus attach`: watch a running client, a pane in which a client will start, or a capture file."""
 
 import argparse
 import os
@@ -99,7 +99,7 @@ def follow_capture(home: Home, args: argparse.Namespace) -> ExitCode:
 
 
 def add_temporary_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
-    """Add hooks to a settings file, which the running client reads again. The watcher removes them later."""
+    """Add hooks to a settings file: the running client reads it again. The watcher removes them later."""
     setup = load_agent().setup
     state = read_pane(TmuxServer(address), pane)
     work_tree, _ = find_work_tree(Path(state.path))

@@ -1,8 +1,8 @@
 """`chorus claude`: start Claude Code in tmux and watch it.
 
-Inside tmux the client runs in the current pane. Outside tmux it runs in a new tmux session, which is then
-shown in this terminal. The hooks are passed to this one client with `--settings`: nothing is written to the
-repository or to the user's settings.
+Inside tmux the client runs in the current pane. Outside tmux, or with -L or -S, it runs in a new tmux
+session, which is then shown in this terminal. The mod (or, without it, the hooks) is passed to this one
+client on its command line, so no settings file is changed.
 """
 
 import argparse

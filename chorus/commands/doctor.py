@@ -43,7 +43,7 @@ Each line is one check: what was found and, if something is wrong, how to fix it
 --deep also replays the recorded history and checks that it reproduces the work tree and
 each lane byte for byte."""
 RAISE_LIMITS = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, then run `chorus stop`."
-# The versions that Chorus is tested with, and the oldest git whose commands it uses.
+# The Python versions that Chorus is tested with, and the oldest git that has everything it uses.
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)
 OLDEST_GIT = (2, 34)
 # The client needs a second or two for `--version`, more on a busy machine.
@@ -203,7 +203,7 @@ def check_repository(repository: Repository) -> Check:
 def read_temporary_settings(home: Home) -> set[str]:
     """Return the settings files that have hooks only while a client runs (`chorus attach --hooks`)."""
     hooks = TemporaryHooks(home.root / TEMPORARY_HOOKS_FILE)
-    with suppress(OSError):  # `check_watcher` reports it
+    with suppress(OSError):  # then no watcher starts either, and its log says why
         hooks.load()
     return {one.settings for one in hooks.installations}
 
@@ -319,7 +319,7 @@ def check_history(recorder: Recorder, home: Home) -> Check:
 
 
 def find_lasting_differences(recorder: Recorder, home: Home) -> tuple[list[Problem], bool]:
-    """Return the changes on disk that are not recorded. Gives a running watcher some time to record them.
+    """Return the changes on disk that are not recorded. Give a running watcher some time to record them.
 
     The second value is True if a watcher is running and all its sessions are idle.
     """
@@ -333,7 +333,10 @@ def find_lasting_differences(recorder: Recorder, home: Home) -> tuple[list[Probl
 
 
 def sync_watcher(home: Home) -> bool | None:
-    """Let the watcher process waiting events. Return whether all sessions are idle; None: no watcher."""
+    """Let the watcher process waiting events. Return whether all its sessions are idle.
+
+    None if no watcher is running, or if it does not respond.
+    """
     try:
         with connect(home) as watcher:
             watcher.ask("sync")

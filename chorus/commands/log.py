@@ -1,6 +1,6 @@
 """`chorus log`: actions grouped by turn, newest first.
 
-The newest actions are on the screen before older ones are read.
+The newest actions are on the screen before older ones are read (except with --json or --reverse).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def run(args: Namespace) -> ExitCode:
 def newest_first(
     first: list[LogEntryJson], wanted: LogView, limit: int | None, *, joint: bool = False
 ) -> Iterator[LogEntryJson]:
-    """Yield the entries of the first page, then of older pages. A page is read only when it is reached."""
+    """Yield the entries of the first page, then older ones, which are read only when they are reached."""
     return islice(_joint_pages(first, wanted) if joint else _pages(first, wanted), limit or None)
 
 
@@ -142,7 +142,7 @@ def render(
 
 
 def render_number(entry: LogEntryJson, *, joint: bool) -> str:
-    """Return the number of an action in the form that commands accept."""
+    """Return the number of an action in the form that commands accept; a dot for an outside change."""
     number = str(entry["n"]) if entry["n"] is not None else "\u00b7"
     return f"{entry['worktree']}:{number}" if joint else number
 

@@ -1,6 +1,6 @@
 """Run the demo in a scratch repository and a tmux server of its own, with or without the user.
 
-Whatever happens, the tmux server, the watcher and the files are removed afterwards.
+The tmux server, the watcher and the files are removed afterwards, even if the demo fails or is interrupted.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""The temporary directory of the demo: a repository, a home and a `claude` program.
+"""The temporary directory of the demo: a repository, a home, and the programs `claude` and `chorus`.
 
 Commands that run in it do not see the user's settings. They have their own HOME and git identity. They
-inherit only the variables for finding programs and for the terminal and its language.
+inherit only PYTHONPATH and the variables in INHERITED.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The story of the demo: a small program, two messages of the user, and what the model does for each.
 
-Data only. The story has a feature in several edits, a change by a command, a permission prompt, a wrong edit
+The story has a feature in several edits, a change by a command, a permission prompt, a wrong edit
 followed by a good edit of the same file, and uncommitted work of the user in another file.
 """
 

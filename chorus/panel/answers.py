@@ -87,7 +87,7 @@ class Answers:
         self._model = model
         self._client = client
         self._show_prompt = show_prompt
-        # Prompts whose answer is being sent. A second key press must not answer the next prompt.
+        # Prompts whose answer is being sent or was accepted: a second key press must not send another.
         self._sent: set[tuple[str, str]] = set()
 
     def approve(self, pressed: float) -> None:

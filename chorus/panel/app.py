@@ -46,7 +46,7 @@ from chorus.wire.home import Home, list_work_trees
 
 # Keys that act on the row under the cursor.
 ROW_KEYS = frozenset({"keep", "keep_turn", "revert", "revert_turn", "hunks", "note", "edit", "copy"})
-# Keys that only change what is shown.
+# Keys that only change what is shown, or close the panel.
 VIEW_KEYS = frozenset({"next_prompt", "scope", "session", "zoom", "back", "help", "quit"})
 # When the client ends, its pane closes and tmux gives the panel its place and the keyboard: the panel grows.
 # What the user goes on typing for the client or a shell must not act here, until there is a pause this long.
@@ -231,8 +231,8 @@ class Panel(App[None]):
         """Run the binding of a key.
 
         A key for the row under the cursor is refused if it was pressed before, or just after, the cursor
-        moved by itself. After the panel has grown, every key that does something is refused until there is a
-        pause.
+        moved by itself. After the panel has grown, every key that is not in VIEW_KEYS is refused until there
+        is a pause.
         """
         if name not in VIEW_KEYS and pressed < self._typed_until:
             self._typed_until = pressed + PAUSE_SECONDS

@@ -1,6 +1,6 @@
 """The details of the selected row: the diff of an action, or the message and actions of a turn.
 
-A patch is requested only when the cursor rests on its action. It never changes, so it is requested only once.
+A patch is requested only when the cursor rests on its action. A patch never changes, so the latest are kept.
 """
 
 from collections import OrderedDict

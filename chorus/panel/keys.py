@@ -1,6 +1,7 @@
-"""Every key of the panel in one table: what it does, and the command that does the same.
+"""The keys of the panel in one table: what each does, and the command that does the same.
 
-The key bindings, the help, the command palette and the key bar are all made from this table.
+The panel's key bindings, the help, the command palette and the key bar are all made from this table. The keys
+that move the cursor are bound by the widgets themselves, and are only described here.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ class KeyBinding:
     word: str  # for the key bar
     help: str
     command: str = ""
-    printed: str = ""  # the key as it is shown to the user; empty: by its name
+    printed: str = ""  # how the key is shown to the user (default: by its name)
 
     @property
     def label(self) -> str:
@@ -115,7 +116,7 @@ MOVE_KEYS = (
 ALL_KEYS = (*ANSWER_KEYS, *REVIEW_KEYS, *VIEW_KEYS)
 BY_KEY = {key: binding for binding in ALL_KEYS for key in binding.keys}
 BY_LABEL = {label: binding for binding in ALL_KEYS for label in (*binding.keys, binding.label)}
-# The keys that work while the user types the filter. Any other key is added to the filter's text.
+# The keys that work while the user types the filter. Any other key edits the filter's text.
 FILTER_KEYS = (("enter", "to the queue"), ("esc", "clear"))
 
 

@@ -1,7 +1,7 @@
 """The panel as a live log of plain lines, for screen readers, pipes and terminals without cursor movement.
 
-Each line can be understood by itself, and a prompt is printed with the commands that answer it. This module
-does not load Textual.
+The first line of each event can be understood by itself. A prompt has further lines: its text, and the
+commands that answer it. This module does not load Textual.
 """
 
 from collections.abc import Iterator

@@ -55,7 +55,10 @@ class ReviewTarget:
 
 @dataclass(frozen=True, slots=True)
 class DoneStep:
-    """A change that the user made in the panel, and how to undo it. `undo` is None if that is impossible."""
+    """A change that the user made in the panel, and how to undo it.
+
+    `undo` is None if that is impossible; `what` then says so to the user.
+    """
 
     what: str
     undo: Callable[[], Awaitable[None]] | None
@@ -106,7 +109,7 @@ class Review:
             start_task(self._queue, "preview", self._open_hunk_form, target)
 
     def note(self, place: tuple[str, DiffLine] | None) -> None:
-        """Write a note on the action under the cursor. `place`: the file and line that it refers to."""
+        """Write a note on the action under the cursor. `place`: the file and line it refers to, if any."""
         entry = self._queue.entry
         if entry is None or entry.outside or not entry.paths:
             self._status.show("put the cursor on an action that changed a file", "warning")
@@ -376,7 +379,8 @@ class Review:
     def _lane(self) -> str | None:
         """Return the lane of the action under the cursor, else of the chosen session, else the only lane.
 
-        None if there is no lane, or if several are left to choose from.
+        If no session is chosen, the session of the row under the cursor is used. None if there is no lane, or
+        if several are left to choose from.
         """
         if (entry := self._queue.entry) and entry.lane:
             return entry.lane

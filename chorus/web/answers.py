@@ -14,13 +14,16 @@ DECISIONS = ("allow", "allow-always", "deny", "option", "answers")
 
 
 class NotApproved(UsageError):
-    """The command or change to approve cannot be shown in full."""
+    """The prompt cannot be answered like this from the page; `why_not_approved` gives the reason."""
 
     exit_code = ExitCode.REFUSED
 
 
 def parse_page_answer(prompt: PromptJson, sent: dict[str, Any], *, by: str) -> AnswerArguments:
-    """Return the request for the watcher. `sent`: a decision, and the positions of the chosen options."""
+    """Return the request for the watcher. `sent`: what the page sent.
+
+    That is a decision, with the position of the chosen option, the answers or a message where it needs them.
+    """
     decision, message = sent.get("decision"), sent.get("message")
     if decision not in DECISIONS or not isinstance(message, str | None):
         raise UsageError("the page sent an invalid answer", hint=RELOAD_HINT)

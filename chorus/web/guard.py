@@ -30,7 +30,7 @@ SECURITY_HEADERS = {
     "Cache-Control": "no-store",
 }
 
-# Called with the reason of a refusal and the address it came from.
+# Called with the reason of a refusal and the address that the request came from.
 Refused = Callable[[str, str], None]
 
 

@@ -1,8 +1,8 @@
 """The page's server: it serves the page's files and live state, and passes the page's requests on.
 
-Every request except those for the page's files must come from a browser that was let in by a link (`links`).
-The live state is sent as server-sent events. A request of the page is sent once to the watcher of its
-repository, and the watcher decides what happens.
+Every request, except those for the page's files and the login, must come from a browser that was let in by a
+link (`links`). The live state is sent as server-sent events. A request of the page is sent once to the
+watcher of its repository, and the watcher decides what happens.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ GATHER_SECONDS = 0.02
 # If nothing changes for this long, a stream sends a comment, to show that it is alive.
 SILENCE_SECONDS = 15.0
 KEY_HEADER = "chorus-key"
-# The request to the watcher for each review key of the page.
+# What the page can do with an action -> the request to the watcher.
 REVIEWS = {"keep": "keep", "reopen": "keep", "revert": "revert", "redo": "redo"}
 
 Handler = Callable[[Request, int], Awaitable[Response]]  # with the number of the browser

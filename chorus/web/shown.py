@@ -67,7 +67,7 @@ class ShownPrompt(TypedDict):
 
 
 class OfferedPrompt(ShownPrompt):
-    offer: str | None  # what an answer names; None: the page is read-only
+    offer: str | None  # what an answer names; None: the page is read-only, or an answer is being sent
 
 
 class ShownAction(TypedDict):
@@ -186,7 +186,7 @@ def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> Sh
 
 
 def shown_questions(prompt: PromptJson) -> list[ShownQuestion] | None:
-    """Return a prompt's questions and choices as the page shows them; None if `read_questions` gives none."""
+    """Return a prompt's questions and choices as the page shows them; None if `read_questions` finds none."""
     questions = read_questions(prompt)
     if questions is None:
         return None

@@ -1,7 +1,7 @@
 """Read the history in this process, if no watcher is running.
 
-This module is imported only in that case: with a watcher, a command costs little more than one request. The
-history is read from its newest end; all of it is loaded only if that end is not enough.
+Imported only when needed: with a watcher, a command costs little more than one request. The history is read
+from its newest end; all of it is loaded only if that end is not enough.
 """
 
 from __future__ import annotations

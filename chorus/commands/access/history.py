@@ -1,7 +1,7 @@
-"""Read the history of the current work tree: through the watcher, or directly if none is running.
+"""Read the history of the current repository: through the watcher, or directly if none is running.
 
 Commands that only read ask a running watcher, after it has processed everything it was sent so far. Without a
-watcher they read the history themselves (`access.direct`, which is imported only then).
+watcher they read the history themselves, through `access.direct`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read_whole_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:
     """Return the log with all paths of every action, even where the watcher leaves them out as too many."""
     entries = read_log(**wanted)
     if any(entry["timeline"] and not entry["paths"] for entry in entries):
-        from chorus.commands.access import direct  # noqa: PLC0415  as above
+        from chorus.commands.access import direct  # noqa: PLC0415  loads git: only for so many paths
 
         direct.add_paths(entries)
     return entries

@@ -15,7 +15,7 @@ from chorus.model.api.requests import ImageArgument
 from chorus.output import print_err, print_json, print_out
 from chorus.wire.client import Connection
 
-# The first bytes of an image, by media type. The model also reads WebP, which has no fixed beginning.
+# The first bytes of an image, by media type. WebP is detected separately: its size is among its first bytes.
 SIGNATURES = (
     ("image/png", b"\x89PNG\r\n\x1a\n"),
     ("image/jpeg", b"\xff\xd8\xff"),

@@ -1,6 +1,6 @@
 """Read the recorded turns and render them.
 
-If no watcher is running, they are read from the file in which the last one saved them.
+If no watcher is running, the turns are read from the file in which the last watcher saved them.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def is_stopped(home: Home) -> bool:
 
 def find_supported_home(directory: Path) -> Home:
     """Return the home of the repository. Raise an error with a hint if Chorus cannot record in it."""
-    from chorus.store.repository import Repository  # noqa: PLC0415  only commands that start a session
+    from chorus.store.repository import Repository  # noqa: PLC0415  only commands that watch a session
 
     home = find_home(directory)
     Repository.open(directory)

@@ -29,7 +29,7 @@ class CommandParser(argparse.ArgumentParser):
 def build_parser(
     name: str, summary: str, *, about: str = "", examples: Sequence[tuple[str, str]] = ()
 ) -> CommandParser:
-    """Return the parser of a command that has no arguments yet."""
+    """Return the parser of a command, without the command's own arguments."""
     description = f"{summary[0].upper()}{summary[1:]}." + (f"\n\n{about}" if about else "")
     return CommandParser(
         prog=f"chorus {name}",

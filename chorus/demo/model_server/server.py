@@ -2,7 +2,8 @@
 
 The request alone decides which reply is played. The newest user text that contains a script's key selects the
 script, and the number of assistant messages after that text selects the reply. So any number of sessions and
-sub-agents can be served at once, and a retry gets the same response.
+sub-agents can be served at once, and a retry gets the same reply. Only steps that fail are counted: after
+`times` failures in a session, such a step does nothing.
 """
 
 import json

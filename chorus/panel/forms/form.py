@@ -18,7 +18,7 @@ from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine, TextPan
 from chorus.text.sanitize import sanitize
 
 Result = TypeVar("Result")
-# A form with fewer rows has no margins.
+# On a screen with fewer rows, a form has no margins.
 MIN_MARGIN_HEIGHT = 20
 CANCEL_KEY: Pieces = [("esc", "key"), (" cancel", "muted")]
 

@@ -55,10 +55,7 @@ class InboxSettings:
 
 @dataclass(slots=True)
 class InboxPrompts:
-    """The pending prompts of all repositories, by ids that are unique across watchers.
-
-    `places`: for each of these ids, the prompt's repository and the id that its own watcher uses.
-    """
+    """The pending prompts of all repositories, by ids that are unique across watchers."""
 
     prompts: dict[str, PendingPrompt]
     # Id in `prompts` -> the repository's key, the repository's name, the prompt's id in its watcher.

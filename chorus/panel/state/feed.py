@@ -1,9 +1,9 @@
 """The feed: one stream of messages from the watcher, which continues when the watcher is restarted.
 
-For each connection the stream has `link` messages (connecting, live or lost), a `snapshot` (sessions, lanes,
-prompts) and `log` messages (pages of entries, newest page first). Then the watcher's own events follow. The
-stream is read by one thread for as long as the panel runs: a Textual worker could lose messages when it is
-restarted.
+`link` messages report the state of the connection (connecting, live or lost). Each connection begins with a
+`snapshot` (sessions, lanes, prompts, turns, notes), followed by `log` messages (pages of entries, newest page
+first) and the watcher's own events. In the panel, one thread reads the stream for as long as the panel runs:
+a Textual worker could lose messages when it is restarted.
 """
 
 import threading
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class Feed:
-    """The messages of one watcher for a panel in `work_tree`. `here`: only this work tree's lanes and log."""
+    """The messages of one watcher for a panel in `work_tree`. `here`: leave out all other work trees."""
 
     def __init__(
         self,

@@ -39,7 +39,7 @@ from chorus.wire.home import Home
 from chorus.wire.protocol import ProtocolError
 from chorus.wire.watcher_process import NOT_STARTED_HINT, START_TIMEOUT_SECONDS, start
 
-# Requests about the whole repository; all others are about the panel's work tree.
+# Requests that need no work tree; all others are sent with the panel's.
 REPOSITORY_WIDE = frozenset({"answer"})
 # Requests that are answered with a list; all others with an object.
 LISTS = frozenset({"hunks", "notes", "drop_notes"})

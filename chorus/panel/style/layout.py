@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 # From this width on, queue and diff are side by side, because both are then wide enough for code.
 MIN_SIDE_WIDTH = 100
-# With fewer rows, either the queue or the diff is shown.
+# With fewer rows, a panel too narrow for both side by side shows either the queue or the diff.
 MIN_STACKED_ROWS = 14
-# On a shorter screen, a pending prompt takes the space of the queue.
+# On a shorter screen, a pending prompt takes the space of the queue and the diff.
 MIN_BOTH_HEIGHT = 18
 # On a shorter screen there are no margins, and the keys are not shown twice.
 MIN_TALL_HEIGHT = 24
-# The rows that a long prompt leaves to the queue: its heading and a few more.
+# The rows of the queue that stay visible below a long prompt, besides the heading.
 QUEUE_ROWS_BESIDE_PROMPT = 4
 MAX_SESSION_ROWS = 4
 

@@ -13,7 +13,7 @@ from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, cut, wrap
 
 _SYMBOLS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
-# An error or warning too long for one row is wrapped over this many.
+# An error or warning too long for one row is wrapped over at most this many.
 MAX_ROWS = 4
 # In a narrower panel, a command that does not fit next to the text is left out.
 MIN_COMMAND_WIDTH = 48
@@ -98,7 +98,7 @@ class StatusLine(LinePane, can_focus=False):
 
 
 def render_status(status: StatusText, width: int) -> list[Pieces]:
-    """Render the text, then the command: on the right where there is room, else directly after the text."""
+    """Render the text, and the command at the right. A command without enough room is cut or left out."""
     text = _SYMBOLS.get(status.level, "") + sanitize(status.text)
     if status.level in _WRAPPED and cell_width(text) > width > 0:
         # Why something went wrong matters more than the command.

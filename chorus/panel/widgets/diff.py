@@ -1,7 +1,7 @@
 """The diff of one action, unified or side by side, with syntax colours.
 
-Only visible lines are rendered. Text is sanitized before anything else looks at it. Syntax is coloured in a
-thread once the diff is drawn, so that moving through the queue never waits for it.
+Only visible lines are rendered. Text is sanitized before it is measured, coloured or drawn. Syntax is
+coloured in a thread once the diff is drawn, so that moving through the queue never waits for it.
 """
 
 from collections.abc import Callable

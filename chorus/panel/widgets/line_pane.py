@@ -162,7 +162,7 @@ def wrap_text(text: str, style: str, width: int, *, indent: int = 1) -> list[Sty
 
 
 def wrap_pieces(pieces: Pieces, width: int) -> list[Pieces]:
-    """Break one line into rows, at blanks. Each piece keeps its style."""
+    """Break one line into rows, at blanks if possible. Each piece keeps its style."""
     text = "".join(text for text, _ in pieces)
     if cell_width(text) <= width:
         return [pieces]

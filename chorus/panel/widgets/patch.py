@@ -1,7 +1,7 @@
 """Parse a unified diff, as git prints it, into lines with kinds and line numbers, and pair them side by side.
 
 The counts in a hunk's header say where it ends, so a removed line `-- a/file` is not taken for a file
-header. The text of a line is never changed.
+header. The text of a code line is never changed.
 """
 
 import re

@@ -52,7 +52,10 @@ _NUMBERED_LINE = re.compile(r" *\d+ (?=[ +-])")
 
 @dataclass(frozen=True, slots=True)
 class CardPrompt:
-    """The prompt on screen. `position`: such as `2 of 3`. `since`: when it was drawn; None until then."""
+    """The prompt on screen. `position`: such as `2 of 3`.
+
+    `since`: when it was drawn, or when a key press scrolled to its unread lines; None until it is drawn.
+    """
 
     prompt: PendingPrompt
     session: str
@@ -135,7 +138,7 @@ class PromptCard(Widget, can_focus=True):
         return "part of the prompt was hidden: read it, then press again"
 
     def answer_keys(self) -> list[str]:
-        """Return the keys that answer the shown prompt."""
+        """Return the letters that answer the shown prompt."""
         if self.shown is None or self.shown.prompt.kind in UNKNOWN_KINDS:
             return []
         return [key for meaning, key in MEANING_KEYS.items() if self.shown.prompt.option(meaning)]
@@ -257,7 +260,7 @@ class PromptCard(Widget, can_focus=True):
 class PromptLines:
     """A prompt as lines. Only the body scrolls, so question and options stay visible below a long body.
 
-    `options`: the option that each line of `foot` shows.
+    `longer`: the body or the question is too long to be shown in full.
     """
 
     head: list[Pieces]
@@ -265,7 +268,7 @@ class PromptLines:
     foot: list[Pieces]
     # Line of `foot` -> the option it shows.
     options: dict[int, PromptOption]
-    longer: bool = False  # the body or the question is too long to be shown in full
+    longer: bool = False
 
 
 def render_prompt(
@@ -335,7 +338,7 @@ def _render_head(prompt: PendingPrompt, width: int, session: str, position: str)
 
 
 def _render_body(prompt: PendingPrompt, width: int, root: str) -> list[Pieces]:
-    """Render the prompt's body, without the lines the client draws around it."""
+    """Render the prompt's body, without the horizontal lines that the client draws."""
     if not prompt.body.strip():
         return []
     is_diff = prompt.tool in EDIT_TOOLS
@@ -363,7 +366,7 @@ def _render_body(prompt: PendingPrompt, width: int, root: str) -> list[Pieces]:
 
 
 def _command_first(rows: list[str]) -> tuple[list[str], list[str]]:
-    """Split rows into the command, which the client draws between two lines, and the text around it."""
+    """Split rows into the command, which is between two horizontal lines, and the text around it."""
     rules = [index for index, row in enumerate(rows) if _RULE_LINE.fullmatch(row)]
     if len(rules) < 2:
         return rows, []

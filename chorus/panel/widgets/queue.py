@@ -1,4 +1,4 @@
-"""The queue: every entry, grouped by turn, with a cursor on one row.
+"""The queue: entries grouped by turn, with a cursor on one row.
 
 The rows are not widgets, so ten thousand rows cost as much as forty.
 """
@@ -125,7 +125,7 @@ class Queue(LinePane):
         self.reveal(self.cursor)
 
     def fold_reviewed(self) -> None:
-        """Fold turns with nothing left to review, except turns that the user has folded or unfolded."""
+        """Fold older turns with nothing left to review, unless the user has folded or unfolded them."""
         for group in reviewed_groups(self._model):
             self.view.folds.setdefault(group, True)
         self.replan()

@@ -181,7 +181,7 @@ class Columns:
 
 
 def plan_columns(rows: list[QueueRow]) -> Columns:
-    """Return widths that fit the newest rows, which have the longest numbers."""
+    """Return widths for the newest rows, which have the longest numbers. Very long texts are cut."""
     # 500 are more than a screen holds.
     entries = [row.entry for row in rows[-500:] if isinstance(row, ActionRow)]
     if not entries:

@@ -146,7 +146,7 @@ def session_name(session: SessionInfo, model: PanelModel) -> str:
 
 
 def _describe_trouble(session: SessionInfo) -> str:
-    """Return why the last turn failed, or that a rate limit is reached; empty if neither."""
+    """Return what failed or is being retried, or that a rate limit is reached; empty if neither."""
     if session.error:
         return sanitize(session.error)
     return f"rate limit: {sanitize(session.limit)}" if session.limit else ""

@@ -53,7 +53,7 @@ def find_spans(patch: Patch, text_of: Callable[[int], str]) -> dict[int, Spans]:
 
 
 def _blocks(patch: Patch, text_of: Callable[[int], str]) -> Iterator[tuple[str, list[int]]]:
-    """Yield each side of each hunk: the path of the file, and the indexes of the side's lines."""
+    """Yield each side of each hunk, in blocks: the path of the file, and the indexes of the block's lines."""
     path, old, new = "", list[int](), list[int]()
     for index, line in enumerate(patch.lines):
         match line.kind:
