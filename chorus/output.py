@@ -1,4 +1,4 @@
-"""The only module that writes to stdout and stderr. It makes text harmless for a terminal.
+"""The only module through which commands write to stdout and stderr. It makes text harmless for a terminal.
 
 stdout carries a command's result, stderr its messages, questions and progress. A file name, a tool's name or
 a message may hold control characters, so this module makes every line printable before it writes it. Only

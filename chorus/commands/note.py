@@ -50,10 +50,13 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def parse_note_place(text: str) -> tuple[str, str | None, int | None]:
-    """Parse `12`, `12:40`, `12:src/cart.py:40` or `feature:12:40` into action, path and line."""
+    """Parse `12`, `12:40` or `12:src/cart.py:40` into action, path and line.
+
+    The name of a work tree may precede the action: `feature:12:40`.
+    """
     action, *rest = text.split(":")
-    if rest and not action.isdigit() and rest[0].isdigit() and len(rest) in (1, 2):
-        action, rest = f"{action}:{rest[0]}", rest[1:]  # the name of a work tree comes first
+    if rest and not action.isdigit() and rest[0].isdigit():
+        action, rest = f"{action}:{rest[0]}", rest[1:]
     if not rest:
         return action, None, None
     *path, line = rest

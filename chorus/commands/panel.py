@@ -83,6 +83,7 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
         colours=count_colours(os.environ),
         ascii=args.ascii or (wants_ascii(os.environ) and not args.unicode),
         bell=args.bell,
+        here=args.here,
     )
     panel = Panel(settings, reader)
     panel.run()

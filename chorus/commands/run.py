@@ -211,8 +211,9 @@ def wait_for_reader(pipe: Path) -> None:
 
 
 def open_headless_pane(tmux: TmuxServer, command: list[str], name: str) -> PaneId:
-    """Open a window next to the current pane, or a new tmux session outside tmux."""
-    here = os.environ.get("TMUX_PANE")
+    """Open a window next to the current pane, or a new tmux session if the server is not that of the pane."""
+    is_current = tmux.address == select_address(os.environ, name=None, path=None)
+    here = os.environ.get("TMUX_PANE") if is_current else None
     placement = PanePlacement.WINDOW if here else PanePlacement.SESSION
     environment = {"PYTHONPATH": import_path()}
     beside = PaneId(here) if here else None

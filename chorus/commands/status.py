@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from chorus.model.api.json_api import SessionJson, StatusJson
 
-ABOUT = "Never starts a watcher. Exits with 3 if none is running."
+ABOUT = "Never starts a watcher. Exits with 3 if none is running, except with --short."
 EXAMPLES = (
     ("chorus status", "sessions, actions to review and pending prompts"),
     ("chorus status --short", "for tmux: set -g status-right '#(chorus status --short)'"),

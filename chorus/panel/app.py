@@ -46,8 +46,8 @@ from chorus.wire.home import Home, list_work_trees
 
 # Keys that act on the row under the cursor.
 ROW_KEYS = frozenset({"keep", "keep_turn", "revert", "revert_turn", "hunks", "note", "edit", "copy"})
-# Keys that only change what is shown, or close the panel.
-VIEW_KEYS = frozenset({"next_prompt", "scope", "session", "zoom", "back", "help", "quit"})
+# Keys that only change what is shown, or close the panel: they work even if the panel has just grown.
+SAFE_KEYS = frozenset({"next_prompt", "scope", "session", "zoom", "back", "help", "quit"})
 # When the client ends, its pane closes and tmux gives the panel its place and the keyboard: the panel grows.
 # What the user goes on typing for the client or a shell must not act here, until there is a pause this long.
 PAUSE_SECONDS = 1.0
@@ -61,6 +61,7 @@ class PanelSettings:
     colours: int = 2**24
     ascii: bool = False
     bell: bool = False
+    here: bool = False  # show only the panel's own work tree
 
 
 class Panel(App[None]):
@@ -88,7 +89,9 @@ class Panel(App[None]):
         )
         self.view = view = PanelView(self, self.model, client, self.active_palette)
         self._answers = Answers(view.card, view.status, self.model, client, view.show_prompt)
-        self._review = Review(view.queue, view.status, self.model, client, self.edit_messages)
+        self._review = Review(
+            view.queue, view.status, self.model, client, self.edit_messages, here=settings.here
+        )
         view.card.root = str(settings.work_tree)
         view.can_undo = lambda: self._review.can_undo
         self._answer_keys = self._bind_answer_keys()
@@ -124,7 +127,9 @@ class Panel(App[None]):
     async def _read_notes(self) -> None:
         """Read the notes again: an action may have changed their lines."""
         with suppress(ChorusError):
-            notes = await self._client.request("notes", {}, label="reading the notes", start_watcher=False)
+            notes = await self._client.request(
+                "notes", {"here": self.settings.here}, label="reading the notes", start_watcher=False
+            )
             self.view.update(self.model.feed({"event": "notes", "notes": notes}))
 
     def on_resize(self, event: Resize) -> None:
@@ -231,10 +236,10 @@ class Panel(App[None]):
         """Run the binding of a key.
 
         A key for the row under the cursor is refused if it was pressed before, or just after, the cursor
-        moved by itself. After the panel has grown, every key that is not in VIEW_KEYS is refused until there
+        moved by itself. After the panel has grown, every key that is not in SAFE_KEYS is refused until there
         is a pause.
         """
-        if name not in VIEW_KEYS and pressed < self._typed_until:
+        if name not in SAFE_KEYS and pressed < self._typed_until:
             self._typed_until = pressed + PAUSE_SECONDS
             self.view.status.show("the panel has just grown: pause for a second, then press again", "warning")
         elif name == "option":

@@ -51,8 +51,8 @@ def drop_notes(numbers: Iterable[int]) -> str:
     return _quote("notes", "drop", *numbers)
 
 
-def send_notes() -> str:
-    return _quote("notes", "send")
+def send_notes(*, here: bool = False) -> str:
+    return _quote("notes", "send", *(["--here"] if here else []))
 
 
 def redo(numbers: Iterable[int]) -> str:

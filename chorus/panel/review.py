@@ -68,7 +68,11 @@ EditMessages = Callable[[Sequence[LandedCommitJson], str], list[LandMessage]]
 
 
 class Review:
-    """Handles the review keys. `edit_messages`: lets the user edit the messages of commits for a branch."""
+    """Handles the review keys.
+
+    `edit_messages`: lets the user edit the messages of commits for a branch. `here`: send only the notes of
+    the panel's work tree.
+    """
 
     def __init__(
         self,
@@ -77,12 +81,15 @@ class Review:
         model: PanelModel,
         client: WatcherClient,
         edit_messages: EditMessages,
+        *,
+        here: bool = False,
     ) -> None:
         self._queue = queue
         self._status = status
         self._model = model
         self._client = client
         self._edit_messages = edit_messages
+        self._here = here
         self._done: list[DoneStep] = []  # the last one is undone first
 
     @property
@@ -337,9 +344,9 @@ class Review:
             self._status.show(f"dropped note {number}", "done", command)
 
     async def _send_notes(self) -> None:
-        command = command_lines.send_notes()
+        command = command_lines.send_notes(here=self._here)
         try:
-            answer = await self._client.request("send_notes", {}, label="sending the notes")
+            answer = await self._client.request("send_notes", {"here": self._here}, label="sending the notes")
         except ChorusError as error:
             self._status.show_error(error, command)
             return

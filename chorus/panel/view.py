@@ -11,8 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from chorus.panel.details import Details
-from chorus.panel.forms.answers_form import AnswersForm
-from chorus.panel.forms.message_form import DenyForm
+from chorus.panel.forms.form import PromptForm
 from chorus.panel.keys import FILTER_KEYS, bar_keys
 from chorus.panel.state.feed import RECONNECTED
 from chorus.panel.state.items import PendingPrompt
@@ -255,7 +254,7 @@ class PanelView:
         prompt = prompts.get(self._prompt) if self._prompt else None
         self.card.show(prompt, session=self._session_name(prompt), position=self._prompt_position())
         for screen in self._window.screen_stack[1:]:
-            if isinstance(screen, AnswersForm | DenyForm):
+            if isinstance(screen, PromptForm):
                 screen.refresh_foot()
 
     def _session_name(self, prompt: PendingPrompt | None) -> str:

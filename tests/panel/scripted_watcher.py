@@ -246,7 +246,7 @@ class ScriptedWatcher:
         self.publish("notes", notes=list(self.notes.values()))
         return dropped
 
-    def _send_notes(self, cwd: str) -> dict[str, Any]:
+    def _send_notes(self, cwd: str, here: bool = False) -> dict[str, Any]:
         sent = [n for n, note in self.notes.items() if note["state"] == "draft"]
         if not sent:
             raise Refusal("there is no draft to send", ExitCode.NOT_FOUND)

@@ -226,3 +226,23 @@ def test_rows_name_what_they_are_about() -> None:
     long: Any = {**repository, "actions": [entry(1, paths=["a/very/long/path/" * 8 + "end.py"])]}
     _, _, (right, _) = render_row(plan_rows({"k": long})[3], 80)
     assert right.endswith("end.py +8 −3 09:14 "), "the end of a path says more"
+
+
+async def test_a_form_of_questions_says_when_its_prompt_is_gone(scripted: Scripted) -> None:
+    shop = scripted("shop")
+    shop.add_prompt(
+        prompt(
+            "p1",
+            kind="question",
+            options=[{"key": "1", "label": "x", "meaning": "other"}],
+            body="",
+            input={"questions": [{"question": "Which city?"}, {"question": "Which features?"}]},
+        )
+    )
+    async with run_inbox() as ui:
+        await ui.prompt_ready("shop:p1")
+        await ui.press("1")
+        await ui.shows("Which city?")
+        shop.withdraw("p1")
+        await ui.shows("This prompt is gone")
+    assert shop.requests_for("answer") == []

@@ -70,6 +70,18 @@ async def test_capital_c_sends_all_drafts(watcher: ScriptedWatcher) -> None:
         await ui.shows("note 2 sent")
 
 
+async def test_a_panel_of_one_work_tree_reads_and_sends_only_its_notes(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher, here=True) as ui:
+        await ui.on_row(38)
+        await ui.press("c", *"why?", "enter")
+        await ui.requested("note")
+        await ui.press("C")
+        assert await ui.requested("send_notes") == {"here": True}
+        watcher.publish("action", entry=watcher.entries[38])
+        assert (await ui.requested("notes", 2))["here"] is True
+        await ui.shows("chorus notes send --here")
+
+
 async def test_a_note_whose_lines_changed_is_marked(watcher: ScriptedWatcher) -> None:
     watcher.notes[1] = {
         "n": 1, "id": "toolu_00044", "path": "src/parser.py", "line": 3, "at": 5, "text": "why?",

@@ -252,4 +252,4 @@ def test_the_users_theme_comes_before_the_terminals_background(
 
 
 def test_ascii_keeps_the_width() -> None:
-    assert to_ascii("▾ ✓ é 日") == "v + e ??"
+    assert to_ascii("▾ ✓ é 日 🔎") == "v + e ?? > "

@@ -22,7 +22,7 @@ from chorus.model.api.json_api import AnswerJson
 from chorus.model.api.requests import AnswerArguments
 from chorus.panel.answers import Answers
 from chorus.panel.background import start_task
-from chorus.panel.forms.message_form import DenyForm
+from chorus.panel.forms.form import PromptForm
 from chorus.panel.inbox.rows import InboxRow, plan_rows, render_row
 from chorus.panel.state.items import PendingPrompt, parse_prompt
 from chorus.panel.style.theme import CSS, ActivePalette, AsciiFilter, choose_palette, toolkit_theme
@@ -283,7 +283,7 @@ class Inbox(App[None]):
         position = f"{names.index(prompt.id) + 1} of {len(names)}" if prompt and len(names) > 1 else ""
         self.card.show(prompt, session=repository, position=position)
         for screen in self.screen_stack[1:]:
-            if isinstance(screen, DenyForm):
+            if isinstance(screen, PromptForm):
                 screen.refresh_foot()
         self._arrange()
 

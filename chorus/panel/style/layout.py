@@ -17,6 +17,8 @@ MAX_SESSION_ROWS = 4
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
+    """How the panel's space is shared. `sessions` and `prompt`: their rows. `short`: the screen is short."""
+
     body: str  # -side, -stacked, -queue, -diff or -none
     sessions: int
     prompt: int
