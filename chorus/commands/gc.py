@@ -27,7 +27,7 @@ from chorus.wire.home import find_home
 from chorus.wire.registry import forget
 from chorus.wire.watcher_process import stop
 
-# A git setting, in lower case as git lists it. Without it no record is removed.
+# The git setting for how long records are kept, in lower case as git lists it. Not set: all are kept.
 KEEP_DAYS = "chorus.keepdays"
 DAY_SECONDS = 86_400
 ABOUT = """\

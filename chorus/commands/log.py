@@ -193,8 +193,8 @@ def _pages(page: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
     size, before = FIRST_PAGE_SIZE, None
     oldest: LogEntryJson | None = None
     while page:
-        # The next page is requested by the number of an action. Outside changes older than that action were
-        # in the previous page too; they are skipped.
+        # The next page is requested by the number of the oldest action on this page. Outside changes that are
+        # older than that action are on both pages; the second time they are skipped.
         repeated = (index for index, entry in enumerate(page) if oldest and _is_same(entry, oldest))
         yield from reversed(page[: next(repeated, None)])
         if len(page) < size:

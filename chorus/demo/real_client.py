@@ -58,7 +58,7 @@ def client_environment(url: str) -> dict[str, str]:
 
 
 def prepare_home(home: Path, projects: Iterable[Path], **more: str) -> None:
-    """Write a client state that asks nothing at start: onboarded, key approved, projects trusted.
+    """Write a state with which the client asks nothing at start: onboarded, key approved, projects trusted.
 
     `more`: more fields of that state.
     """

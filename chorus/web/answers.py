@@ -20,9 +20,9 @@ class NotApproved(UsageError):
 
 
 def parse_page_answer(prompt: PromptJson, sent: dict[str, Any], *, by: str) -> AnswerArguments:
-    """Return the request for the watcher. `sent`: what the page sent.
+    """Return the request for the watcher. `sent`: the JSON from the page.
 
-    That is a decision, with the position of the chosen option, the answers or a message where it needs them.
+    It has a decision and, depending on that, the position of an option, answers to questions, or a message.
     """
     decision, message = sent.get("decision"), sent.get("message")
     if decision not in DECISIONS or not isinstance(message, str | None):

@@ -43,7 +43,7 @@ def open_watcher_of(repository: str) -> Iterator[Connection]:
 
 
 def read_status(home: Home) -> StatusJson:
-    """Return the watcher's status. Never starts a watcher."""
+    """Return the watcher's status, or an empty one if none is running. Never start a watcher."""
     try:
         with connect(home) as connection:
             status: StatusJson = connection.ask("status")

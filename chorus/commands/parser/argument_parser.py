@@ -14,7 +14,7 @@ UNKNOWN = "unrecognized arguments: "
 class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         argument, invalid, rest = message.partition(": invalid choice: ")
-        if invalid and "|" in argument:  # it names its choices already; argparse would add internal ones
+        if invalid and "|" in argument:  # its metavar names the choices; argparse would add internal ones
             message = argument + invalid + rest.partition(" (choose from")[0]
         word = message.removeprefix(UNKNOWN).split(" ")[0].split("=")[0]
         import difflib  # noqa: PLC0415  only for an error

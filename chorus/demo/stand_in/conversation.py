@@ -1,7 +1,7 @@
 """The conversation of the stand-in: the story's replies, their tool calls, and the hooks around them.
 
-Turns are played in a thread of their own. It changes the screen's state in single steps that need no lock,
-then asks for a redraw.
+Turns are played in a thread of their own, which changes the screen's state in single steps that need no lock,
+and then asks for a redraw.
 """
 
 import queue
