@@ -3,7 +3,7 @@
 import argparse
 import os
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from chorus.errors import ExitCode, UsageError
 from chorus.model.api.json_api import RuleJson
 from chorus.model.tools import COMMAND_KEY, PATH_KEYS, SHELL_TOOL, find_tool
 from chorus.output import print_err, print_json, print_out
-from chorus.policy.command_verdict import has_known_arguments
+from chorus.policy.command_verdict import explain_no_effect
 from chorus.policy.rules import BadPolicy, Rule, parse_policy
 from chorus.policy.verdict import Verdict, judge_call
 from chorus.system.files.path_resolver import PathResolver
@@ -121,11 +121,12 @@ def _add(args: argparse.Namespace) -> ExitCode:
     path = user_config_path()
     append_rule(path, rule)
     print_err(f"added to {path}")
-    if not has_known_arguments(added.rules[0]):
-        print_err(
-            f"Chorus does not know which arguments of `{args.command}` are harmless: you will be asked."
-            " Write the command in full, without *, or add --any-arguments."
-        )
+    new = added.rules[0]
+    reason = explain_no_effect(new)
+    if reason is not None:
+        would_help = explain_no_effect(replace(new, any_arguments=True)) is None
+        also = ", or add --any-arguments" if would_help else ""
+        print_err(f"the rule has no effect: {reason}. Write the command in full, without *{also}.")
     return ExitCode.OK
 
 

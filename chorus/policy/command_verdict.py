@@ -277,7 +277,7 @@ def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:
         return None
     listed = find_arguments(command)
     if listed is None and program_name(command[0]) in RUNNERS:
-        return f"`{command[0]}` runs other programs: only a rule without `*` can allow it"
+        return _only_without_star(command[0])
     if rule.any_arguments:
         return None
     if listed is None:
@@ -292,14 +292,20 @@ def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:
     return f"`{unlisted}` is not on the list of harmless arguments of `{name}`"
 
 
-def has_known_arguments(rule: Rule) -> bool:
-    """Return False for an allow rule with `*` whose program has no list of harmless arguments.
+def explain_no_effect(rule: Rule) -> str | None:
+    """Explain why an allow rule can allow no command at all; None if it can allow some."""
+    pattern = rule.command
+    if rule.decision != "allow" or pattern is None or pattern.is_exact or is_listed(pattern.words):
+        return None
+    if pattern.words and program_name(pattern.words[0]) in RUNNERS:
+        return _only_without_star(pattern.words[0])
+    if rule.any_arguments:
+        return None
+    return f"Chorus does not know which arguments of `{' '.join(pattern.words)}` are harmless"
 
-    Such a rule has no effect, unless it allows any arguments: then return True.
-    """
-    if rule.decision != "allow" or rule.command is None or rule.command.is_exact or rule.any_arguments:
-        return True
-    return is_listed(rule.command.words)
+
+def _only_without_star(program: str) -> str:
+    return f"`{program}` runs other programs: only a rule without `*` can allow it"
 
 
 def _only_reads(command: tuple[str, ...]) -> bool:

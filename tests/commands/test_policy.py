@@ -43,15 +43,25 @@ def test_a_rule_that_is_added_takes_effect(config: Path, capsys: pytest.CaptureF
 
 def test_a_rule_can_trust_any_arguments(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "add", "allow", "--command", "mytool *"]) == ExitCode.OK
-    assert "you will be asked" in capsys.readouterr().err
+    assert "no effect" in capsys.readouterr().err
     assert judged("mytool x", capsys=capsys) == "ask"
     assert main(["policy", "add", "allow", "--command", "mytool *", "--any-arguments"]) == ExitCode.OK
-    assert "you will be asked" not in capsys.readouterr().err
+    assert "no effect" not in capsys.readouterr().err
     assert 'arguments = "any"' in config.read_text(encoding="utf-8")
     assert judged("mytool x", capsys=capsys) == "allow"
     for command in ("git log *", "git *", "mytool x", "sort *"):
         main(["policy", "add", "allow", "--command", command])
-        assert "you will be asked" not in capsys.readouterr().err, command
+        assert "no effect" not in capsys.readouterr().err, command
+
+
+def test_a_rule_for_a_program_that_runs_others_has_no_effect_with_a_star(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["policy", "add", "allow", "--command", "sudo *", "--any-arguments"]) == ExitCode.OK
+    said = capsys.readouterr().err
+    assert "the rule has no effect: `sudo` runs other programs" in said
+    assert "--any-arguments" not in said
+    assert judged("sudo ls", capsys=capsys) == "ask"
 
 
 @pytest.mark.parametrize("disguise", ["HEAD", ".git"])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chorus.policy.command_verdict import has_known_arguments
+from chorus.policy.command_verdict import explain_no_effect
 from chorus.policy.rate_limit import ApprovalRateLimit
 from chorus.policy.rules import BadPolicy, Policy, parse_policy
 from chorus.policy.verdict import Verdict, judge_call
@@ -170,11 +170,14 @@ def test_a_star_allows_listed_arguments_unless_the_rule_trusts_any() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "known"),
+    ("rule", "has_effect"),
     [
         ({"command": "mytool *"}, False),
         ({"command": "mytool *", "arguments": "any"}, True),
         ({"command": "mytool x"}, True),
+        ({"command": "sudo ls *"}, False),
+        ({"command": "sudo *", "arguments": "any"}, False),
+        ({"command": "sudo ls"}, True),
         ({"command": "git *"}, True),
         ({"command": "git push *"}, False),
         ({"command": "ls *"}, True),
@@ -182,8 +185,8 @@ def test_a_star_allows_listed_arguments_unless_the_rule_trusts_any() -> None:
         ({"command": "mytool *", "decision": "deny"}, True),
     ],
 )
-def test_a_rule_that_can_allow_nothing_is_recognised(rule: dict[str, str], known: bool) -> None:
-    assert has_known_arguments(rules({"decision": "allow", **rule}).rules[0]) is known
+def test_a_rule_that_can_allow_nothing_is_recognised(rule: dict[str, str], has_effect: bool) -> None:
+    assert (explain_no_effect(rules({"decision": "allow", **rule}).rules[0]) is None) is has_effect
 
 
 def test_a_subcommand_that_writes_must_be_named_by_the_rule() -> None:
