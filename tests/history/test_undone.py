@@ -75,6 +75,16 @@ def test_git_checkout_of_a_file_undoes_its_actions_and_no_others(
     assert states(recorder, 1, 2) == ["committed", "undone git"]
 
 
+def test_a_newline_at_the_end_of_a_file_is_followed(
+    start: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    agent.edit("f.txt", BASE.removesuffix(b"\n"))
+    agent.edit("f.txt", BASE)
+    start.write("f.txt", BASE.removesuffix(b"\n"))
+    recorder.record_outside()
+    assert states(recorder, 1, 2) == ["committed", "undone outside"]
+
+
 def test_a_stash_undoes_and_its_pop_brings_back(start: UserRepo, recorder: Recorder, agent: Agent) -> None:
     agent.replace("f.txt", b"b", b"B")
     agent.edit("g.txt", b"new\n")

@@ -353,6 +353,21 @@ def test_a_file_that_a_branch_does_not_have_is_named(numbered: UserRepo, agent: 
         land(agent, 1, onto="side")
 
 
+@pytest.mark.parametrize(("theirs", "ours"), [("lib", "lib/a.py"), ("lib/a.py", "lib")])
+def test_a_file_where_a_branch_has_a_directory_or_the_reverse_is_left_open(
+    numbered: UserRepo, agent: Agent, theirs: str, ours: str
+) -> None:
+    numbered.git("checkout", "-qb", "side")
+    numbered.commit("theirs", **{theirs: b"theirs\n"})
+    numbered.git("checkout", "-q", "main")
+    agent.recorder.record_outside()
+    blocked = agent.edit(ours, b"ours\n")
+    agent.edit("other.py", b"other\n")
+    assert [number for number, _ in left(land(agent, onto="side"))] == [blocked.n]
+    assert numbered.git("show", f"side:{theirs}") == "theirs\n"
+    assert numbered.git("show", "side:other.py") == "other\n"
+
+
 def test_only_the_chosen_actions_turns_and_kept_ones_land(numbered: UserRepo, agent: Agent) -> None:
     one, two, three = (agent.edit(f"{name}.txt", b"x\n") for name in "abc")
     keep(agent.recorder, Selection([str(two.n)]))

@@ -81,6 +81,10 @@ async def test_what_a_message_carries_is_kept_if_the_message_is_not_sent(sending
     assert notice["text"].startswith("You were reverted.\n\n")
     assert "Why two?" in notice["text"]
     assert (message["text"], sending.state) == ("go on", "sent")
+    Path(sending.run.pipe).unlink()
+    pipe = sending.listen()
+    await sending.requests.send({"message": "and on", "run": "run"})
+    assert read_message(pipe) == "and on"
 
 
 async def test_notes_stay_drafts_if_they_cannot_be_sent(sending: Sending) -> None:
