@@ -1,6 +1,5 @@
 """Directories and lock files that only their owner can use."""
 
-import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -83,22 +82,6 @@ def test_a_lock_that_others_could_open_is_replaced(tmp_path: Path) -> None:
     assert not FileLock(path).try_acquire()
     lock.close()
     assert not is_locked(path)
-
-
-def test_a_lock_in_a_directory_taken_from_others_is_replaced(tmp_path: Path) -> None:
-    root = tmp_path / "chorus"
-    (root / "objects").mkdir(parents=True)
-    for path in (root / "watcher.lock", root / "objects" / "arranging.lock"):
-        path.touch(0o644)
-        other = os.open(path, os.O_RDONLY)  # opened while anybody could
-        fcntl.flock(other, fcntl.LOCK_EX)
-        make_private(root)
-        lock = FileLock(path)
-        assert lock.try_acquire()
-        assert mode_of(path) == 0o600
-        lock.close()
-        os.close(other)
-        root.chmod(0o755)
 
 
 def test_a_link_in_place_of_a_lock_is_replaced_and_its_target_left_alone(tmp_path: Path) -> None:

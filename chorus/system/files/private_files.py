@@ -15,8 +15,6 @@ from chorus.errors import ChorusError, ExitCode
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
 OTHERS = 0o077
-# The end of the names of all lock files, by which `make_private` knows them.
-LOCK_SUFFIX = ".lock"
 
 
 class NotOwned(ChorusError):
@@ -35,8 +33,7 @@ class NotADirectory(ChorusError, NotADirectoryError):
 def make_private(directory: Path) -> None:
     """Create a private directory, and missing directories above it.
 
-    If the directory exists and others can use it, make it private with everything in it. Lock files that
-    others can open are removed, because others may hold the locks.
+    If the directory exists and others can use it, make it private with everything in it.
     """
     try:
         directory.mkdir(mode=DIRECTORY_MODE)
@@ -85,11 +82,7 @@ def _correct(directory: Path) -> None:
 def _take_from_others(path: Path) -> None:
     with suppress(OSError):  # removed meanwhile, or of another user
         state = path.lstat()
-        if stat.S_ISLNK(state.st_mode) or is_private(state):
-            return
-        if stat.S_ISREG(state.st_mode) and path.suffix == LOCK_SUFFIX:
-            path.unlink()
-        else:
+        if not stat.S_ISLNK(state.st_mode) and not is_private(state):
             path.chmod(stat.S_IMODE(state.st_mode) & ~OTHERS)
 
 
