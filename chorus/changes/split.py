@@ -80,6 +80,34 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
     return (ChangePart(None, contents[0]), *steps)
 
 
+def count_present(before: bytes | None, reports: Sequence[ReportedEdit]) -> int:
+    """Return how many reports, counted from the first, are about changes that `before` has already.
+
+    Such changes were recorded before their calls were reported. It counts only if `before` is exactly what the
+    last of these calls left, or what the next call started from.
+    """
+    text = None if before is None else read_text(before)
+    if text is None or not reports or (not reports[0].anywhere and _starts_from(reports[0], text)):
+        return 0
+    for count in range(len(reports), 0, -1):
+        is_next = count < len(reports) and _is_known_start(reports[count], text)
+        if (is_next or _leaves(reports[count - 1], text)) and split_present(before, reports[:count]):
+            return count
+    return 0
+
+
+def _is_known_start(report: ReportedEdit, text: str) -> bool:
+    return report.before is not None and is_same_text(report.before, text)
+
+
+def _leaves(report: ReportedEdit, text: str) -> bool:
+    """Return whether the call left exactly this text, as far as its report shows the whole file."""
+    if report.anywhere or (report.before is None and not report.created):
+        return False
+    after = text_after(report, report.before)
+    return after is not None and is_same_text(after, text)
+
+
 def find_overwritten(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> frozenset[int]:

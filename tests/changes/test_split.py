@@ -22,7 +22,14 @@ from chorus.changes.reported_edits import (
     reported_edit,
     text_after,
 )
-from chorus.changes.split import ChangePart, find_overwritten, is_overwritten, split_change, writing_order
+from chorus.changes.split import (
+    ChangePart,
+    count_present,
+    find_overwritten,
+    is_overwritten,
+    split_change,
+    writing_order,
+)
 from chorus.model.action import Action, FileReport, ReportHunk, WriteScope
 from chorus.model.ids import ToolUseId
 
@@ -182,6 +189,37 @@ def test_a_change_after_an_edit_is_outside_even_among_equal_lines() -> None:
         ChangePart(0, first.encode()),
         ChangePart(None, beside.encode()),
     )
+
+
+ONE, TWO, THREE, FOUR = "a\n-\nx\n", "b\n-\nx\n", "b\n-\ny\n", "c\n-\ny\n"
+COMMAND = ReportedEdit(anywhere=True, hunks=patch(TWO, THREE))
+
+
+@pytest.mark.parametrize(
+    ("before", "reports", "count"),
+    [
+        (ONE, [edit(ONE, TWO), edit(TWO, THREE)], 0),
+        (TWO, [edit(ONE, TWO), edit(TWO, THREE)], 1),
+        (THREE, [edit(ONE, TWO), COMMAND, edit(THREE, FOUR)], 2),
+        (TWO, [edit(ONE, TWO), COMMAND, edit(THREE, FOUR)], 1),
+        (THREE, [COMMAND, edit(THREE, FOUR)], 1),
+        (TWO, [COMMAND, edit(THREE, FOUR)], 0),
+        (THREE, [edit(ONE, TWO), COMMAND], 0),  # nothing shows that this is what the command left
+        (TWO, [edit(ONE, TWO)], 1),
+        ("b\n-\nx\nmore\n", [edit(ONE, TWO)], 0),
+        ("other\n", [edit(ONE, TWO), edit(TWO, THREE)], 0),
+        (ONE, [edit(ONE, TWO), edit(TWO, ONE)], 0),  # there and back
+        (ONE, [], 0),
+    ],
+)
+def test_changes_that_the_recorded_file_has_already_are_counted(
+    before: str, reports: list[ReportedEdit], count: int
+) -> None:
+    assert count_present(before.encode(), reports) == count
+
+
+def test_a_file_that_was_not_there_has_no_change_already() -> None:
+    assert count_present(None, [edit(ONE, TWO)]) == 0
 
 
 def test_a_formatter_between_two_edits_is_outside() -> None:

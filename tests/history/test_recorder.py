@@ -496,6 +496,45 @@ def test_a_command_whose_change_was_recorded_as_outside_says_so(repo: UserRepo, 
     assert explain(bash("t4", report=report), [RepoPath("app.py")], "t1") == ("t1", None)
 
 
+def test_edits_and_commands_that_a_first_look_came_between_keep_their_changes(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    """The look recorded the first three as part of the file; then comes one that is reported with them."""
+    texts = ["a\nx\n", "b\nx\n", "b\ny\n", "c\ny\n", "d\ny\n"]
+    place = repo.write("f.txt", texts[0].encode())
+    repo.git("add", "f.txt")
+    repo.git("commit", "-qm", "f")
+    calls = []
+    for number, (before, after) in enumerate(pairwise(texts)):
+        hunks = (ReportHunk(1, 2, 1, 2, _printed(before, after)),)
+        report = ChangeReport((FileReport(str(place), hunks=hunks),), (str(place),), complete=True)
+        if number == 1:
+            calls.append(EndedCall(bash("t1", report=report), where=[str(place)], is_late=True))
+        else:
+            done = action(f"t{number}", place, report=reported(place, before, after))
+            calls.append(EndedCall(done, is_late=True))
+    place.write_text(texts[3])
+    recorder.start()
+    place.write_text(texts[4])
+    assert recorder.record_ended(calls)
+    found = [entry for entry in recorder.entries() if entry.id]
+    assert [entry.id for entry in sorted(found, key=lambda entry: entry.n or 0)] == ["t0", "t1", "t2", "t3"]
+    assert [patch_of(repo, entry_of(recorder, f"t{n}").commit) for n in range(4)] == [
+        ["-a", "+b"],
+        ["-x", "+y"],
+        ["-b", "+c"],
+        ["-c", "+d"],
+    ]
+    assert replayed(recorder) == on_disk(repo)
+
+
+def _printed(before: str, after: str) -> list[str]:
+    lines = []
+    for old, new in zip(before.splitlines(), after.splitlines(), strict=True):
+        lines += [f" {old}"] if old == new else [f"-{old}", f"+{new}"]
+    return lines
+
+
 @pytest.mark.parametrize("is_late", [True, False])
 @pytest.mark.parametrize("more", [b"", b"more\n"])
 def test_what_a_call_that_is_not_reported_yet_may_have_added_to_a_commands_file_is_waited_for(

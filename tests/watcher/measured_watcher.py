@@ -49,8 +49,9 @@ class MeasuredWatcher:
                 pass  # the watcher has heard enough
 
     def has_looked(self) -> bool:
-        """Whether it has looked at the whole work tree."""
-        return not any(tree.is_new or tree.has_changes for tree in self.trees.all.values())
+        """Whether it has looked at the whole work tree. Without a file watch, there may always be changes."""
+        trees = self.trees.all.values()
+        return not any(tree.is_new or (tree.has_changes and not tree.watch.needs_scan) for tree in trees)
 
     async def _serve(self) -> None:
         stopping, loop = asyncio.Event(), asyncio.get_running_loop()

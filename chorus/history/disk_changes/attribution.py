@@ -13,7 +13,14 @@ from typing import NamedTuple
 
 from chorus.changes.client_text import is_same_text, read_text
 from chorus.changes.reported_edits import NO_REPORT, ReportedEdit, reported_edit, text_after, text_before
-from chorus.changes.split import ChangePart, is_overwritten, split_change, split_present, writing_order
+from chorus.changes.split import (
+    ChangePart,
+    count_present,
+    is_overwritten,
+    split_change,
+    split_present,
+    writing_order,
+)
 from chorus.history.disk_changes.observation import is_named
 from chorus.history.records import Edit
 from chorus.history.timeline.timeline import Timeline
@@ -129,6 +136,18 @@ class SharedPath:
     reports: tuple[ReportedEdit, ...]
     is_open: bool
     ended_before: tuple[int, ...]
+
+    def first(self, count: int) -> "SharedPath":
+        """The path with the first `count` calls only, as they left it."""
+        ended = tuple(index for index in self.ended_before if index < count)
+        actions, reports = self.actions[:count], self.reports[:count]
+        return SharedPath(self.path, self.before, self.before, actions, reports, self.is_open, ended)
+
+    def without_first(self, count: int) -> "SharedPath":
+        """The path without the first `count` calls, which had made their changes before `before`."""
+        ended = tuple(index - count for index in self.ended_before if index >= count)
+        actions, reports = self.actions[count:], self.reports[count:]
+        return SharedPath(self.path, self.before, self.after, actions, reports, self.is_open, ended)
 
 
 class Attributor:
@@ -266,9 +285,12 @@ class Attributor:
         """
         order = list(range(count))
         for shared in paths:
-            pairs = zip(shared.actions, shared.reports, strict=True)
+            if len(shared.actions) < 2 or not (_is_plain(shared.before) and _is_plain(shared.after)):
+                continue
+            later = shared.without_first(self._count_recorded(shared))
+            pairs = zip(later.actions, later.reports, strict=True)
             named = [(action, report) for action, report in pairs if not report.anywhere]
-            if len(named) > 1 and _is_plain(shared.before) and _is_plain(shared.after):
+            if len(named) > 1:
                 before, after = (self._workspace.read(entry) for entry in (shared.before, shared.after))
                 written = writing_order(before, after, [report for _, report in named])
                 slots = [order.index(action) for action, _ in named]
@@ -301,6 +323,28 @@ class Attributor:
     def _parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...] | None:
         if shared.before == shared.after:
             return self._recorded_parts(shared, result)
+        count = self._count_recorded(shared)
+        earlier = self._recorded_parts(shared.first(count), result) if count else ()
+        if not earlier:
+            return self._new_parts(shared, result)
+        if count == len(shared.actions):
+            return earlier
+        later = self._new_parts(shared.without_first(count), result)
+        return None if later is None else (*earlier, *(_counted_from(count, part) for part in later))
+
+    def _count_recorded(self, shared: SharedPath) -> int:
+        """Return how many calls, from the first, made changes that are on the timeline already.
+
+        They were recorded as outside changes, before the calls were reported.
+        """
+        return (
+            0
+            if shared.before == shared.after
+            else count_present(self._workspace.read(shared.before), shared.reports)
+        )
+
+    def _new_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...] | None:
+        """Split what is not on the timeline yet."""
         first, *others = shared.reports
         is_alone = not others and not shared.is_open and not shared.ended_before
         if (first == NO_REPORT and not others) or (first.anywhere and is_alone):
@@ -380,6 +424,12 @@ class Attributor:
         oldest = self._workspace.read(before) if _is_plain(before) else None
         report = report_about(action, path, self._workspace.locate)
         return newest if oldest is None or split_present(oldest, [report]) is None else None
+
+
+def _counted_from(count: int, part: ChangePart) -> ChangePart:
+    """The part with each index of a report raised by `count`."""
+    report = None if part.report is None else part.report + count
+    return ChangePart(report, part.after, tuple(index + count for index in part.also))
 
 
 def undoes(step: RecordStep, earlier: Sequence[RecordStep]) -> bool:
