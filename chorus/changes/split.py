@@ -83,8 +83,8 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 def count_present(before: bytes | None, reports: Sequence[ReportedEdit]) -> int:
     """Return how many reports, counted from the first, are about changes that `before` has already.
 
-    Such changes were recorded before their calls were reported. It counts only if `before` is exactly what the
-    last of these calls left, or what the next call started from.
+    Such changes were recorded before their calls were reported. They count only if `before` is exactly what
+    the last of these calls left, or what the next call started from.
     """
     text = None if before is None else read_text(before)
     if text is None or not reports or (not reports[0].anywhere and _starts_from(reports[0], text)):
