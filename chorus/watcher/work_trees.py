@@ -375,6 +375,8 @@ class WatchedTree:
         match effect:
             case RecordOutsideAt(paths):
                 assert is_waiting is not None
+                if self._may_be_anywhere:
+                    return  # the held call may have written there
                 where = [path for path in paths if path not in self._held_paths]
                 waits = from_any_thread(is_waiting)
                 await self._write(where, lambda one: one.record_before_call(where, is_waiting=waits))

@@ -293,6 +293,17 @@ async def test_before_an_edit_the_paths_of_held_calls_are_not_outside(
     tree.more_to_come = False
 
 
+async def test_before_an_edit_nothing_is_outside_while_a_command_is_held(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    """Without barriers, nothing shows which paths the command wrote."""
+    await hold_command(tree)
+    made = repo.write("made.txt", b"by the command or the user\n")
+    await tree.feed([opened(action("t1", made))], source="hook", is_waiting=lambda: True)
+    assert facts(tree) == []
+    tree._held = []
+
+
 @needs_barriers
 async def test_a_command_reported_afterwards_leaves_what_was_written_since_to_its_window(
     tree: WatchedTree, repo: UserRepo
