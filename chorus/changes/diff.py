@@ -210,5 +210,5 @@ def _trace(rounds: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]
 
 
 def terminated(data: bytes) -> bytes:
-    """The text with a newline at its end, so that a missing one does not count as a change."""
+    """The text, if not empty, with a newline at its end, so that a missing one does not count as a change."""
     return data if not data or data.endswith(b"\n") else data + b"\n"

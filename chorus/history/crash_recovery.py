@@ -90,7 +90,7 @@ class CrashRecovery:
 
 
 class PendingWriteFile:
-    """The file that holds the pending write. Rewritten in place: one system call per record."""
+    """The file that holds the pending write. Rewritten in place: two system calls per record."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

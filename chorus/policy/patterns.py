@@ -159,7 +159,10 @@ def resolve_pattern(pattern: str, root: str, resolve: Callable[[str], str | None
 
 
 class GuardedPaths:
-    """Checks a path against many patterns at once. A directory above a pattern's files is a match too."""
+    """Checks a path against many patterns at once.
+
+    A directory above a pattern's files is a match too, but only if it is above the pattern's first wildcard.
+    """
 
     def __init__(self, patterns: Iterable[str], root: str) -> None:
         wholes = [_whole_pattern(pattern, root, strict=True) for pattern in patterns]

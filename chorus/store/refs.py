@@ -1,7 +1,8 @@
 """Read, list and move refs, by compare-and-swap and with a reason in the reflog.
 
-Chorus's own refs are moved in this process, under git's lock-file protocol. Any other ref is moved by `git
-update-ref`. A symbolic ref is never moved, and a ref that another process has moved is not moved either.
+Chorus's own refs are moved in this process, under git's lock-file protocol, and never if they are symbolic.
+Any other ref is moved by `git update-ref`, which replaces it if it is symbolic. A ref that another process
+has moved is not moved.
 """
 
 import errno

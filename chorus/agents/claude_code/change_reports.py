@@ -23,7 +23,7 @@ class InvalidReport(ValueError):
 def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
     """Return the path of the file that a tool's input or result names; empty if it names none.
 
-    The path is made absolute as by `resolve`. No tool names two files.
+    The path is resolved by `resolve`. No tool names two files.
     """
     if _ANY_PATH_KEY.isdisjoint(tool_input):
         return ()

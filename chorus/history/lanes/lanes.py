@@ -1,8 +1,9 @@
 """The lanes of one work tree: which branch a session's next action goes to, and the commits on it.
 
-A lane commit is first written as objects. Its branch moves once the timeline has the record. Each session has
-one lane for each branch that the user has checked out. A branch that is checked out anywhere is never moved,
-and neither is a branch that Chorus did not create.
+A lane commit is first written as objects. Its branch moves once the timeline has the record. A session's
+actions go to one lane for each branch that the user had checked out; if that lane was dropped or is checked
+out, a new one begins. A branch that is checked out anywhere is never moved, and neither is a branch that
+Chorus did not create.
 """
 
 import os

@@ -94,7 +94,7 @@ class PaneEvents(Protocol):
     def open_stream(self, pane: WatchedPane) -> Stream | None: ...
 
     def needs_poll(self, pane: WatchedPane) -> bool:
-        """Return whether this pane may change without printing anything."""
+        """Return whether this pane may change without a report that it has printed something."""
 
     def is_end_reported(self, pane: WatchedPane) -> bool:
         """Return whether `wake` is called when the pane's client ends."""

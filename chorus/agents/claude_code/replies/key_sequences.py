@@ -179,7 +179,10 @@ def _move_towards(shown: Prompt, move: str, index: int, rest: str) -> KeyStep:
 
 
 def _select(shown: Prompt, index: int) -> KeySubsequence:
-    """Move the cursor row by row to an option of a numbered list, until the footer offers to amend it."""
+    """Move the cursor row by row to an option of a numbered list.
+
+    After the last move, wait until the footer says that `Tab` adds a text to the option ("Tab to amend").
+    """
     keys = [option.key for option in shown.options]
     if shown.selected not in keys:
         raise CannotAnswer("no option is selected")

@@ -72,7 +72,7 @@ class Reassembler:
         return self._collect()
 
     def _read(self, chunk: bytes, end: int) -> None:
-        """Read the rows that end in the chunk before `end`."""
+        """Read the rows that end in `chunk[:end]`."""
         start = 0
         if self._skipping_row or self._row:
             start = chunk.find(b"\n") + 1
