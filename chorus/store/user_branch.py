@@ -74,6 +74,14 @@ class UserBranch:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def refuse_busy(self) -> None:
+        target = self._repository.refs.read_symbolic(self.ref)
+        if target is not None:
+            # Rolling back would replace the symbolic ref, and leave the branch it leads to as it is.
+            name, other = branch_name(self.ref), branch_name(target)
+            raise BranchBusy(
+                f"{name} is a symbolic ref to {other}",
+                hint=f"Land onto {other}; if {name} is checked out, run `git checkout {other}` first.",
+            )
         if not self.is_checked_out:
             elsewhere = self._repository.checked_out().get(self.ref)
             if elsewhere is not None:

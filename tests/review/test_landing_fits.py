@@ -353,6 +353,21 @@ def test_a_file_that_a_branch_does_not_have_is_named(numbered: UserRepo, agent: 
         land(agent, 1, onto="side")
 
 
+@pytest.mark.parametrize("onto", ["alias", None])
+def test_a_branch_that_is_a_symbolic_ref_is_refused_and_stays_one(
+    numbered: UserRepo, agent: Agent, onto: str | None
+) -> None:
+    numbered.git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    if onto is None:
+        numbered.git("symbolic-ref", "HEAD", "refs/heads/alias")
+    agent.replace("n.txt", b"line 5\n", b"five\n")
+    before = numbered.git("rev-parse", "main")
+    with pytest.raises(BranchBusy, match="alias is a symbolic ref to main"):
+        land(agent, onto=onto)
+    assert numbered.git("symbolic-ref", "refs/heads/alias") == "refs/heads/main\n"
+    assert numbered.git("rev-parse", "main") == before
+
+
 @pytest.mark.parametrize(("theirs", "ours"), [("lib", "lib/a.py"), ("lib/a.py", "lib")])
 def test_a_file_where_a_branch_has_a_directory_or_the_reverse_is_left_open(
     numbered: UserRepo, agent: Agent, theirs: str, ours: str
