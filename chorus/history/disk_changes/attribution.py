@@ -7,7 +7,7 @@ records, never invents bytes.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -138,16 +138,16 @@ class SharedPath:
     ended_before: tuple[int, ...]
 
     def first(self, count: int) -> "SharedPath":
-        """The path with the first `count` calls only, as they left it."""
+        """The path with the first `count` calls only, and in the state in which they left it: `before`."""
         ended = tuple(index for index in self.ended_before if index < count)
         actions, reports = self.actions[:count], self.reports[:count]
-        return SharedPath(self.path, self.before, self.before, actions, reports, self.is_open, ended)
+        return replace(self, after=self.before, actions=actions, reports=reports, ended_before=ended)
 
     def without_first(self, count: int) -> "SharedPath":
         """The path without the first `count` calls, which had made their changes before `before`."""
         ended = tuple(index - count for index in self.ended_before if index >= count)
         actions, reports = self.actions[count:], self.reports[count:]
-        return SharedPath(self.path, self.before, self.after, actions, reports, self.is_open, ended)
+        return replace(self, actions=actions, reports=reports, ended_before=ended)
 
 
 class Attributor:
@@ -337,11 +337,9 @@ class Attributor:
 
         They were recorded as outside changes, before the calls were reported.
         """
-        return (
-            0
-            if shared.before == shared.after
-            else count_present(self._workspace.read(shared.before), shared.reports)
-        )
+        if shared.before == shared.after:
+            return 0
+        return count_present(self._workspace.read(shared.before), shared.reports)
 
     def _new_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...] | None:
         """Split what is not on the timeline yet."""
