@@ -34,6 +34,17 @@ EXPECTED = [
 @pytest.mark.parametrize("mode", ASKED)
 @pytest.mark.parametrize("way", ["modded", "hooked"])
 def test_the_same_is_recorded_landed_and_reverted(watched: WatchedSession, way: str, mode: str) -> None:
+    work_and_check(watched, way, mode)
+
+
+@pytest.mark.parametrize("way", ["modded", "hooked"])
+def test_nothing_of_it_depends_on_a_file_watch(watched: WatchedSession, way: str) -> None:
+    """As on a network mount: nothing shows which files a command wrote."""
+    run_git(watched.project, "config", "chorus.fileWatch", "poll")
+    work_and_check(watched, way, "default")
+
+
+def work_and_check(watched: WatchedSession, way: str, mode: str) -> None:
     a = watched.project / "a.txt"
     a.write_text(LINES)
     run_git(watched.project, "add", "a.txt")
