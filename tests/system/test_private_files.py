@@ -1,7 +1,9 @@
 """Directories and lock files that only their owner can use."""
 
+import fcntl
 import os
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,6 +84,53 @@ def test_a_lock_that_others_could_open_is_replaced(tmp_path: Path) -> None:
     assert not FileLock(path).try_acquire()
     lock.close()
     assert not is_locked(path)
+
+
+def test_a_lock_in_a_directory_taken_from_others_is_replaced(tmp_path: Path) -> None:
+    root = tmp_path / "chorus"
+    (root / "objects").mkdir(parents=True)
+    for path in (root / "watcher.lock", root / "objects" / "arranging.lock"):
+        path.touch(0o644)
+        other = os.open(path, os.O_RDONLY)  # opened while anybody could
+        fcntl.flock(other, fcntl.LOCK_EX)
+        make_private(root)
+        lock = FileLock(path)
+        assert lock.try_acquire()
+        assert mode_of(path) == 0o600
+        lock.close()
+        os.close(other)
+        root.chmod(0o755)
+
+
+@pytest.mark.parametrize("content", [b"", b"no number", b"0\n", b"-1\n", b"9" * 30, None])
+def test_a_lock_that_names_no_process_of_the_user_is_replaced(tmp_path: Path, content: bytes | None) -> None:
+    lock = tmp_path / "chorus/watcher.lock"
+    lock.parent.mkdir()
+    os.mkfifo(lock.parent / "pipe.lock")
+    if content is None:
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        content = b"%d\n" % ended.pid
+    lock.write_bytes(content)
+    lock.chmod(0o644)
+    lock.parent.chmod(0o755)
+    make_private(lock.parent)
+    assert not lock.exists()
+
+
+def test_the_locks_of_a_running_watcher_stay_when_its_directory_is_taken_from_others(tmp_path: Path) -> None:
+    """Otherwise a second watcher could start, and both would record."""
+    root = tmp_path / "chorus"
+    root.mkdir(mode=0o700)
+    watcher, recording = FileLock(root / "watcher.lock"), FileLock(root / "recording.lock")
+    assert watcher.try_acquire()
+    watcher.write(b"%d\n" % os.getpid())
+    for path in (root, root / "watcher.lock", root / "recording.lock"):
+        path.chmod(0o755)
+    make_private(root)
+    assert not FileLock(root / "watcher.lock").try_acquire()
+    assert [mode_of(root / name) for name in ("watcher.lock", "recording.lock")] == [0o700, 0o700]
+    assert os.path.samestat(os.fstat(recording._descriptor), (root / "recording.lock").stat())
 
 
 def test_a_link_in_place_of_a_lock_is_replaced_and_its_target_left_alone(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *opt
 
 def lock_store(directory: Path) -> AbstractContextManager[bool]:
     """Keep other processes from packing or sweeping the store. Yields False if one of them is doing so."""
-    return try_lock(directory / "arranging")
+    return try_lock(directory / "arranging.lock")
 
 
 # More loose objects than this are packed: some 300 edits, 16 MB. git's limit for an automatic gc is 6,700.

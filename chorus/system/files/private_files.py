@@ -15,6 +15,8 @@ from chorus.errors import ChorusError, ExitCode
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
 OTHERS = 0o077
+# The end of the names of all lock files, by which `make_private` knows them.
+LOCK_SUFFIX = ".lock"
 
 
 class NotOwned(ChorusError):
@@ -33,7 +35,9 @@ class NotADirectory(ChorusError, NotADirectoryError):
 def make_private(directory: Path) -> None:
     """Create a private directory, and missing directories above it.
 
-    If the directory exists and others can use it, make it private with everything in it.
+    If the directory exists and others can use it, make it private with everything in it. Lock files that
+    others can open are removed, because others may hold the locks, unless a process of this user may hold
+    them: one of the files names such a process.
     """
     try:
         directory.mkdir(mode=DIRECTORY_MODE)
@@ -74,15 +78,35 @@ def _correct(directory: Path) -> None:
     # On a file system without modes, the directory stays open to others, and `chorus doctor` says so.
     with suppress(PermissionError):
         directory.chmod(stat.S_IMODE(state.st_mode) & ~OTHERS)
-        for folder, names, files in os.walk(directory):
-            for name in (*names, *files):
-                _take_from_others(Path(folder, name))
+        found = [
+            Path(folder, name) for folder, names, files in os.walk(directory) for name in (*names, *files)
+        ]
+        keeps_locks = any(_names_own_process(path) for path in found if path.suffix == LOCK_SUFFIX)
+        for path in found:
+            _take_from_others(path, keeps_locks=keeps_locks)
 
 
-def _take_from_others(path: Path) -> None:
+def _names_own_process(lock: Path) -> bool:
+    """True if the lock file has the id of a live process of this user, as the watcher writes it."""
+    try:
+        if not stat.S_ISREG(lock.lstat().st_mode):
+            return False  # reading a pipe could block
+        process = int(lock.read_bytes()[:20])
+        if process > 0:
+            os.kill(process, 0)
+    except (OSError, ValueError, OverflowError):
+        return False
+    return process > 0
+
+
+def _take_from_others(path: Path, *, keeps_locks: bool) -> None:
     with suppress(OSError):  # removed meanwhile, or of another user
         state = path.lstat()
-        if not stat.S_ISLNK(state.st_mode) and not is_private(state):
+        if stat.S_ISLNK(state.st_mode) or is_private(state):
+            return
+        if stat.S_ISREG(state.st_mode) and path.suffix == LOCK_SUFFIX and not keeps_locks:
+            path.unlink()
+        else:
             path.chmod(stat.S_IMODE(state.st_mode) & ~OTHERS)
 
 
