@@ -26,7 +26,7 @@ class HookEvent:
 
 
 def parse_event_file(name: str, content: bytes, *, written_ns: int) -> HookEvent | None:
-    """Return the event; None if the file is incomplete or not an event. Half a JSON object is never valid."""
+    """Return the event; None if the file is incomplete or not an event."""
     head, found, body = content.partition(b"\n")
     fields = head.split(b"\t")
     if not found or len(fields) < 4 or fields[0] != VERSION:

@@ -1,9 +1,7 @@
 """The spool: hook events, one file each, and the files that tell hooks whether to wait for the watcher.
 
-`Spool` returns each event once, in the order in which the events were written. It releases each hook, with an
-answer if there is one. An event stays on disk until `forget` is called, so after a crash the next watcher
-finds the events that were not handled.
-docs/protocol.md describes the exchange; hooks/chorus-hook is the other side of it.
+An event stays on disk until `forget` is called, so after a crash the next watcher finds the events that were
+not handled. docs/protocol.md describes the exchange with hooks/chorus-hook.
 """
 
 import os
@@ -80,7 +78,7 @@ class Spool:
         self.problems: Counter[str] = Counter()
 
     def open(self) -> None:
-        """Start serving: from now on hooks wait for this watcher. The caller holds the watcher's lock."""
+        """Start serving hooks. The caller must hold the watcher's lock."""
         self._make_directories()
         for left in (*self._answers.iterdir(), *self._directory.glob(f"{ALONE}*")):
             left.unlink()
@@ -106,10 +104,7 @@ class Spool:
         self._announce()
 
     def close(self, *, asleep: bool) -> None:
-        """Stop serving hooks.
-
-        `asleep`: the user stopped the watcher. Then no hook starts another watcher; only a command does.
-        """
+        """Stop serving hooks. With `asleep`, hooks do not start another watcher."""
         self.set_alone(frozenset())
         if asleep:
             self._write("asleep", b"")
@@ -128,10 +123,10 @@ class Spool:
                 pass
 
     def take(self) -> list[HookEvent]:
-        """Return every complete event that was not returned before, oldest first.
+        """Return the complete events that were not returned before, oldest first.
 
-        Call it when `fileno` is readable, and also every few seconds: a hook that is killed midway may leave
-        an event without waking the watcher.
+        Call it also every few seconds: a hook that is killed midway may leave an event without waking the
+        watcher.
         """
         self.drain_wakeups()
         # Before the listing: a hook that finds `late` does not wait, and its event must be in this listing.
@@ -144,10 +139,7 @@ class Spool:
         return unfinished + [event for event in found if event is not None]
 
     def has_new(self) -> bool:
-        """Return whether there are events that `take` has not returned.
-
-        May be called from any thread, even if the spool's directory does not exist.
-        """
+        """Return whether hooks have left events that `take` has not returned. Any thread may call it."""
         try:
             return bool(self._list(self._directory))
         except FileNotFoundError:
@@ -156,14 +148,14 @@ class Spool:
     def is_hook_waiting(self, event: HookEvent) -> bool:
         """Return whether the client still waits for this hook.
 
-        Call it after reading a file that an edit will change. If true, the file was read before the edit.
+        If true after the watcher has read a file, the file was read before the edit.
         """
         if event not in self._unreleased:
             return False
         return read_start(int(event.name.partition(".")[0])) is not None
 
     def release(self, event: HookEvent, answer: dict[str, Any] | None = None) -> None:
-        """Let the hook go on, with an answer for the client. The event stays until `forget`."""
+        """Let the hook go on, with an answer if given. The event stays until `forget`."""
         if answer is not None:
             self._write(f"answers/{event.name}", orjson.dumps(answer) + b"\n")
             self._answered.add(event.name)
@@ -199,16 +191,16 @@ class Spool:
         return held
 
     def take_printed_answers(self) -> dict[str, bool]:
-        """Return, for each answer settled since the last call, whether the hook printed it.
+        """Return the answers settled since the last call, by `HookEvent.name`, and whether each was printed.
 
-        The keys are `HookEvent.name`. False: the hook did not print the answer in time, and never will.
+        An answer that was not printed in time never will be.
         """
         self._sweep_answers()
         printed, self._printed = self._printed, {}
         return printed
 
     def forget(self, event: HookEvent) -> None:
-        """Release the hook and delete the event: it was handled."""
+        """Release the hook, and delete the event because it was handled."""
         self.release(event)
         path = self._files.pop(event, None)
         if path is not None:
@@ -216,7 +208,7 @@ class Spool:
                 os.unlink(path)  # noqa: PTH108  hot path
 
     def quarantine(self, event: HookEvent) -> None:
-        """Release the hook and keep the event's file for inspection: handling it failed."""
+        """Release the hook, and keep the event's file for inspection because handling it failed."""
         path = self._files.pop(event, None)
         self._unreleased.discard(event)
         if path is not None:
@@ -236,18 +228,15 @@ class Spool:
         return os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
 
     def _announce(self) -> None:
-        """Tell hooks that this watcher serves them."""
         self._write("watcher", b"%d\n" % os.getpid())
         for mark in ("late", "asleep", "waking"):
             (self._directory / mark).unlink(missing_ok=True)
 
     def _list(self, directory: Path) -> list[str]:
-        """Return the names of the event files that were not returned yet, in the order they were written.
+        """Return the names of the event files that were not returned yet, oldest first. Delete ping files.
 
-        Delete the files with which processes check that the watcher works.
-
-        A file system's clock may have a resolution of some milliseconds. Files with the same time are sorted
-        by process id, because process ids rarely go backwards.
+        A file system's clock may be coarse. Files with the same time are sorted by process id, which rarely
+        goes backwards.
         """
         returned = {event.name for event in tuple(self._unreleased)}  # a copy: threads may call `has_new`
         entries: list[tuple[int, int, str]] = []
@@ -303,5 +292,5 @@ class Spool:
                 self._printed[name] = printed
 
     def _write(self, name: str, content: bytes) -> None:
-        """Replace a file atomically: hooks read it at any moment."""
+        """Replace a file atomically, because hooks may read it at any moment."""
         replace_file(self._directory / name, content, mode=0o600)

@@ -1,13 +1,7 @@
 """The interface to a coding agent: the other rooms use an agent's adapter only through it.
 
-An adapter is split by what its parts need and when they are loaded:
-
-- `Clients` finds the agent's processes and transcripts. Standard library only, because commands use it.
-- `Setup` starts a client with Chorus's hooks, or installs them. Standard library only as well.
-- `Events` turns what the agent prints, writes and reports into the outcomes of `chorus.model.outcomes`.
-- `Prompts` reads prompts from screens and permission requests, and turns answers into keys and replies.
-
-What is true of one agent only (spelling of events, names of files, layout of dialogs) stays in its package.
+An adapter has four parts. `Clients` and `Setup` must load fast, because commands use them. `Events` and
+`Prompts` may load pydantic.
 """
 
 from __future__ import annotations
@@ -47,8 +41,6 @@ class Document(NamedTuple):
 
 
 class RecordedEvent(NamedTuple):
-    """One event of a recording."""
-
     value: dict[str, Any]
     source: Source
     channel: str  # the pane; empty if the recording does not distinguish panes
@@ -63,7 +55,7 @@ class UnusedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunningClient:
-    """A running client, with what its own files say about it."""
+    """A running client, with the facts in its own files."""
 
     process: Process
     cwd: str
@@ -75,7 +67,7 @@ class RunningClient:
 
 
 class StreamReader(Protocol):
-    """Reads the events out of the text that one pane or pipe prints."""
+    """Reads the events in the text that one pane or pipe prints."""
 
     problems: Counter[str]  # text that was skipped, by kind
 
@@ -84,12 +76,12 @@ class StreamReader(Protocol):
         ...
 
     def close(self) -> list[Document]:
-        """End the text: nothing follows. Return the objects that are known to be complete only now."""
+        """End the text. Return the objects that are known to be complete only now."""
         ...
 
 
 class RecordingReader(Protocol):
-    """Reads the events of a recording of any kind: a stream, a pane capture, a transcript, hook events."""
+    """Reads the events of a recording, such as a stream, a pane capture or a transcript."""
 
     @property
     def problems(self) -> Counter[str]:
@@ -101,14 +93,11 @@ class RecordingReader(Protocol):
     def close(self) -> list[RecordedEvent]: ...
 
     def guess_widths(self) -> list[int]:
-        """Return the widths at which the recording may be wrapped, the likeliest first.
-
-        Empty if the recording is too long.
-        """
+        """Return the widths at which a recording may be wrapped, likeliest first; empty if it is too long."""
         ...
 
     def unused_rows(self) -> list[UnusedRow]:
-        """Return the rows that no event was read from. Call it after `close`.
+        """Return the rows with text that no event was read from. Call it after `close`.
 
         Empty if the recording is too long, or of a kind whose rows cannot be assigned to events.
         """
@@ -130,18 +119,18 @@ class OutcomeReader(Protocol):
     def feed_value(
         self, value: dict[str, Any], *, source: Source, channel: str = "", client: str = ""
     ) -> list[Outcome]:
-        """Take the next event. Return its outcomes.
+        """Take the next event, and return its outcomes.
 
         `channel` is the pane or pipe that the event came through, `client` the client that ran the hook.
         """
         ...
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
-        """Close the open calls of a session that has ended (None: of all sessions). Return their outcomes."""
+        """Close the open calls of a session that has ended (None: of all sessions)."""
         ...
 
     def set_shared_sessions(self, shared: Set[SessionId]) -> None:
-        """Set which sessions several clients share. If the caller changes the set later, that counts too."""
+        """Set which sessions several clients share. Later changes of the set count too."""
         ...
 
     def close_client(self, session: SessionId, client: str) -> list[Outcome]:
@@ -152,8 +141,8 @@ class OutcomeReader(Protocol):
 class TranscriptReader(Protocol):
     """Follows one transcript.
 
-    `position` is the offset in bytes at which the last returned line ends. `problem` says why no line can be
-    read. `has_more` is true if the last call did not read to the end of the file.
+    `position` is the offset in bytes up to which lines were read. `problem` says why no line can be read.
+    `has_more` is true if the last call did not read to the end of the file.
     """
 
     position: int
@@ -161,7 +150,7 @@ class TranscriptReader(Protocol):
     has_more: bool
 
     def read_lines(self) -> Iterator[bytes]:
-        """Return the lines that were completed since the last call, as many as one call may read."""
+        """Return the lines that were completed since the last call, up to the limit for one call."""
         ...
 
 
@@ -171,24 +160,21 @@ class Clients(Protocol):
     def is_client(self, process: Process) -> bool: ...
 
     def read_client(self, process: Process) -> RunningClient | None:
-        """Return what the running client's own files say; None if it is gone or is another user's."""
+        """Read the files of a running client; None if it is gone or is another user's."""
         ...
 
     def find_client(self, session: SessionId) -> Process | None:
-        """Return the user's running client that is in this session; None if none is found."""
+        """Return the user's running client in this session; None if none is found."""
         ...
 
     def read_transcript(self, path: Path) -> TranscriptReader: ...
 
     def subagent_transcripts(self, transcript: Path) -> list[Path]:
-        """Return the transcripts of the sub-agents of the session with this transcript."""
+        """Return the transcripts of the session's sub-agents."""
         ...
 
     def transcript_directories(self, transcript: Path) -> list[Path]:
-        """Return the directories of this transcript and of its sub-agents' transcripts.
-
-        A directory may not exist yet.
-        """
+        """Return the directories of this transcript and of its sub-agents' transcripts, existing or not."""
         ...
 
     def is_rewinding(self, transcript: Path, path: Path, moment: float) -> bool:
@@ -204,8 +190,6 @@ class Clients(Protocol):
 
 
 class HookSession(NamedTuple):
-    """The session that a hook event belongs to."""
-
     id: SessionId
     transcript: str
     cwd: str | None
@@ -242,7 +226,7 @@ class Events(Protocol):
         ...
 
     def is_after_the_fact(self, event: Mapping[str, Any]) -> bool:
-        """Return whether a hook event only reports something already done. The client need not wait then."""
+        """Return whether a hook event only reports something already done."""
         ...
 
     def asks_before_edits(self, event: Mapping[str, Any]) -> bool | None:
@@ -252,20 +236,17 @@ class Events(Protocol):
     def agent_of(self, event: Mapping[str, Any]) -> tuple[str | None, bool]:
         """Return the id of the sub-agent that a hook event is about, and whether it runs after the event.
 
-        If the event is about no sub-agent, return None and False. If the event is about the call that starts
-        a sub-agent, return the id of the call in place of the sub-agent's id.
+        Return None and False if there is none. For the call that starts a sub-agent, the id is the call's
+        own.
         """
         ...
 
     def is_about_form(self, event: Mapping[str, Any]) -> bool:
-        """Return whether a hook event is about a form in which an MCP server asks the user for something.
-
-        Hooks report these forms even if the mod is loaded.
-        """
+        """Return whether a hook event is about a form in which an MCP server asks the user for something."""
         ...
 
     def notice_session(self, event: Mapping[str, Any]) -> SessionId | None:
-        """Return the session that would read a notice in the reply to this hook event; None if none would."""
+        """Return the session that would read a notice in the reply to this hook event, or None."""
         ...
 
     def notice_reply(self, event: Mapping[str, Any], text: str) -> dict[str, Any]:
@@ -277,11 +258,11 @@ class PromptReader(Protocol):
     """Finds the prompt on a captured screen."""
 
     def read(self, text: str, *, width: int | None = None) -> Prompt | UnknownPrompt | NoPrompt:
-        """Read a screen. `width`: the pane's width; by default the width of the widest row."""
+        """Read a screen. `width` is the pane's width; by default, that of the widest row."""
         ...
 
     def explain(self, text: str, *, width: int | None = None) -> list[str]:
-        """Explain how a screen was read: a line for each rule that did not match, and one for the result."""
+        """Return one line for each rule that did not match, and one for the result."""
         ...
 
 
@@ -317,7 +298,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The answer was given and the dialog is gone."""
+    """The answer was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +311,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class DialogStillShown:
-    """The last key was pressed, and the same dialog is still shown. Nothing more is sent."""
+    """The last key was pressed, and the same dialog is still shown."""
 
 
 RelayEffect = PressKey | Wait | Answered | Refused
@@ -347,7 +328,7 @@ class PromptAppearance:
 
 
 class AnswerRelay(Protocol):
-    """Answers a prompt with keys: at most one key for each view of a pane that still shows the prompt."""
+    """Answers a prompt with keys: at most one key for each view of the pane."""
 
     sent: int
 
@@ -403,7 +384,7 @@ class Prompts(Protocol):
         ...
 
     def may_be_about(self, prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
-        """Return whether a prompt on a screen may be about this call. True if in doubt."""
+        """Return whether a prompt on a screen may be about this call; True if in doubt."""
         ...
 
     def shows_question_of(self, prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
@@ -415,7 +396,7 @@ class Prompts(Protocol):
         ...
 
     def mod_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
-        """Return the decision in the form in which the mod gives it to the client."""
+        """Return the decision in the form that the mod expects."""
         ...
 
     def hook_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
@@ -423,7 +404,7 @@ class Prompts(Protocol):
         ...
 
     def form_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
-        """Return the output with which a hook replaces the user's own answer to a form."""
+        """Return the hook output that replaces the user's own answer to a form."""
         ...
 
     def line_reply(self, decision: dict[str, Any]) -> str:
@@ -494,8 +475,8 @@ class Setup(Protocol):
     ) -> list[str]:
         """Return the arguments of a client that reads messages from stdin.
 
-        `resume` is the id of a session to resume. With `fork`, the resumed session gets a new id. `servers`
-        are MCP servers whose messages come over the control protocol.
+        With `fork`, the resumed session gets a new id. `servers` are MCP servers whose messages come over the
+        control protocol.
         """
         ...
 
@@ -506,7 +487,7 @@ class Setup(Protocol):
     def settings_path(self, scope: SettingsScope, work_tree: Path | None) -> Path: ...
 
     def backup_directory(self) -> Path:
-        """Return where copies of settings files are kept."""
+        """Return the directory for copies of settings files."""
         ...
 
     def install_hooks(self, scope: SettingsScope, work_tree: Path | None) -> SettingsChange: ...
@@ -526,7 +507,7 @@ class Setup(Protocol):
 
 
 class Agent(Protocol):
-    """The adapter of one coding agent. Each part is imported when it is first used."""
+    """The adapter of one coding agent."""
 
     name: str
 

@@ -34,8 +34,6 @@ HEADLESS_ARGUMENTS = (
 
 
 class ClaudeClients:
-    """Running clients, and their transcripts below the client's configuration directory."""
-
     is_client = staticmethod(processes.is_client)
     read_client = staticmethod(processes.read_client)
     find_client = staticmethod(processes.find_client)
@@ -49,8 +47,6 @@ class ClaudeClients:
 
 
 class ClaudeSetup:
-    """Hooks in settings files; for one client the mod, or hooks in its `--settings` option."""
-
     program = "claude"
     backup_directory = staticmethod(files.backup_directory)
 

@@ -1,7 +1,4 @@
-"""The paths in a tool's input and result, and the client's report of what a call changed.
-
-A report helps to separate the changes of several calls. It is never a substitute for the bytes on disk.
-"""
+"""The paths in a tool's input and result, and the client's report of what a call changed."""
 
 import posixpath
 from collections.abc import Mapping
@@ -21,10 +18,7 @@ class InvalidReport(ValueError):
 
 
 def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
-    """Return the path of the file that a tool's input or result names; empty if it names none.
-
-    The path is resolved by `resolve`. No tool names two files.
-    """
+    """Return the path that a tool's input or result names, resolved; empty if it names none."""
     if _ANY_PATH_KEY.isdisjoint(tool_input):
         return ()
     for key in _PATH_KEYS:
@@ -35,10 +29,9 @@ def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
 
 
 def resolve(path: str, cwd: str | None) -> str:
-    """Resolve a path as the client does, without reading the disk.
+    """Resolve a path against `cwd` without reading the disk.
 
-    The result is absolute if `cwd` is known. But a leading `~` stays as it is, because only the client knows
-    its home directory.
+    A leading `~` stays as it is, because only the client knows its home directory.
     """
     # The client nearly always names an absolute path with nothing to resolve.
     if path[0] == "/" and path[-1] != "/" and "/." not in path and "//" not in path:
@@ -49,7 +42,7 @@ def resolve(path: str, cwd: str | None) -> str:
 
 
 def parse_report(tool: str, response: object, cwd: str | None) -> ChangeReport | None:
-    """Parse the report in a tool's result; None if it has none. Raises InvalidReport."""
+    """Parse the report in a tool's result, if there is one. Raises InvalidReport."""
     if not isinstance(response, dict):
         return None
     if isinstance(diff := response.get("bashEditDiff"), dict):

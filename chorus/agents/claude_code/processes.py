@@ -1,8 +1,7 @@
 """Find the session and transcript of a running client.
 
-The client writes `sessions/PID.json` into its configuration directory and keeps it current (`/clear` changes
-the session in it). If a client writes no such file, its session is taken from the newest transcript of its
-working directory that was written since the client started.
+The client keeps its session in `sessions/PID.json` below its configuration directory. If a client has no such
+file, take the newest transcript of its working directory that was written since the client started.
 """
 
 import json
@@ -43,7 +42,6 @@ def is_client(process: Process) -> bool:
 
 
 def read_client(process: Process) -> RunningClient | None:
-    """Read the files of a running client; None if it is gone or is another user's."""
     try:
         cwd = read_directory(process.pid)
         environment = read_environment(process.pid)
@@ -67,7 +65,7 @@ def read_client(process: Process) -> RunningClient | None:
 
 
 def find_client(session: SessionId) -> Process | None:
-    """Find the running client of this session. Search only the caller's configuration directory."""
+    """Find a session's client in the caller's configuration directory; None if there is none."""
     directory = _config_directory(os.environ) / "sessions"
     for path in directory.glob("*.json"):
         process = read_process(int(path.stem)) if path.stem.isdecimal() else None
@@ -82,7 +80,7 @@ def _config_directory(environment: Mapping[str, str]) -> Path:
 
 
 def _read_session_file(config: Path, process: Process) -> Mapping[str, Any]:
-    """Return the client's session file; empty if it is missing, or is of an earlier process with this id."""
+    """Return the texts in the client's session file; empty if it is missing or an earlier process's."""
     path = config / "sessions" / f"{process.pid}.json"
     try:
         value, written = json.loads(path.read_bytes()), path.stat().st_mtime
@@ -96,9 +94,7 @@ def _read_session_file(config: Path, process: Process) -> Mapping[str, Any]:
 def _is_of(process: Process, start: object, written: float) -> bool:
     """Return whether a session file belongs to this process, and not to an earlier one with the same id.
 
-    The client writes the start time of its process in the form that Linux uses. A start time in any other
-    form cannot be compared: then the modification time of the file decides. A file without a start time
-    counts as this process's.
+    If the start times cannot be compared, the modification time of the file decides.
     """
     if start is None or start == process.started:
         return True
@@ -109,7 +105,7 @@ def _is_of(process: Process, start: object, written: float) -> bool:
 
 
 def _newest_transcript(config: Path, cwd: str, process: Process) -> Path | None:
-    """Return the newest transcript of this directory, if it was written after the process started."""
+    """Return the directory's newest transcript; None if it was not written since the process started."""
     directory = transcript_of(config / "projects", cwd, "any").parent
     began = start_time(process.pid, process.started)
     if began is None:

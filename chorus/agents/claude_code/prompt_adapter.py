@@ -20,8 +20,6 @@ from chorus.model.tools import ELICITATION, QUESTION_TOOL
 
 
 class DialogReader:
-    """Reads screens with one set of rules."""
-
     def __init__(self, rules: PromptRules) -> None:
         self._rules = rules
 

@@ -1,9 +1,8 @@
 """Recognise a rewind: the client sets files back to an earlier turn and does not report it.
 
-Two things show a rewind. The client has kept a copy of the file, named after the file's path, from before the
-first edit of some turn. A file that no longer exists needs no copy: a rewind removes files created later. And
-until just after the files are written, the client's session file says that the client waits for an open
-dialog. Some clients write no status into that file, so their rewinds are missed.
+There must be two signs. The client has kept a copy of the file, or the file no longer exists. And the
+client's session file shows a dialog open at that moment. Some clients write no status there, so their rewinds
+are missed.
 """
 
 import hashlib
@@ -20,10 +19,7 @@ HEADLESS = "sdk-cli"
 
 
 def is_rewinding(transcript: Path, path: Path, moment: float) -> bool:
-    """Return whether the session of this transcript may have rewound the file at this moment.
-
-    `moment` is in seconds since the epoch.
-    """
+    """Return whether a session may have rewound the file at `moment`, in seconds since the epoch."""
     config = transcript.parent.parent.parent
     if path.exists() and not _has_copy(config / "file-history" / transcript.stem, path):
         return False

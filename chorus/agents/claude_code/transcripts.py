@@ -1,7 +1,6 @@
 """Transcripts: the files of JSON lines to which the client appends a session's events.
 
-`TranscriptTail` returns each complete line once, from a position that can be kept across a restart. The lines
-are not always in order of time. A file that shrank or was replaced is read again from its start.
+The lines are not always in order of time.
 """
 
 import json
@@ -27,10 +26,9 @@ SUBAGENTS = "subagents"
 
 @dataclass(slots=True)
 class TranscriptTail:
-    """Follows one transcript.
+    """Follows one transcript, as `TranscriptReader` in `chorus.agents.interface` describes.
 
-    `position` is the offset in bytes at which the last returned line ends. `problem` says why no line can be
-    read. `has_more` is true if the last call did not read to the end of the file.
+    A file that shrank or was replaced is read again from its start.
     """
 
     path: Path
@@ -42,7 +40,6 @@ class TranscriptTail:
     _unfinished_bytes: int = 0
 
     def read_lines(self) -> Iterator[bytes]:
-        """Return the lines that were completed since the last call, as many as one call may read."""
         self.problem = None
         self.has_more = False
         try:
@@ -86,7 +83,6 @@ class TranscriptTail:
             self._forget_unfinished()
 
     def _has_all_of(self, status: os.stat_result) -> bool:
-        """Return whether everything in the file was already read."""
         is_same = self._identity == (status.st_dev, status.st_ino)
         return is_same and status.st_size == self.position + self._unfinished_bytes
 
@@ -110,10 +106,6 @@ def _open_without_waiting(path: str, flags: int) -> int:
 
 
 def began_after(path: Path, moment: float) -> bool:
-    """Return whether the first timestamp in the transcript is at or after this moment.
-
-    True if the transcript is empty, not a regular file or unreadable; False if it has no timestamp.
-    """
     try:
         if not path.is_file():
             return True
@@ -128,13 +120,11 @@ def began_after(path: Path, moment: float) -> bool:
 
 
 def transcript_of(projects: Path, cwd: str, session: str) -> Path:
-    """Return the path of the transcript of a session that was started in `cwd`."""
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in cwd)
     return projects / slug / f"{session}.jsonl"
 
 
 def subagent_transcripts(transcript: Path) -> list[Path]:
-    """Return the transcripts of the sub-agents of the session with this transcript."""
     directory = f"{transcript.parent}/{transcript.stem}/{SUBAGENTS}"
     try:
         names = os.listdir(directory)  # noqa: PTH208  often asked for, seldom there
@@ -144,5 +134,4 @@ def subagent_transcripts(transcript: Path) -> list[Path]:
 
 
 def transcript_directories(transcript: Path) -> list[Path]:
-    """Return the directories of this transcript and its sub-agents' transcripts. They may not exist yet."""
     return [transcript.parent, transcript.parent / transcript.stem / SUBAGENTS]

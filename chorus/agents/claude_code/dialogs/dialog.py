@@ -1,9 +1,7 @@
-"""Find the dialog at the bottom of a screen: its text, its question, its options, its footer.
+"""Find the dialog at the bottom of a screen: its text, question, options and footer.
 
-Options are found by columns, numbers and separators, never by what their text says; the rules decide which
-dialog it is. The cursor is in one column, the option numbers are two columns to the right of it, and an
-option's text is to the right of its number. So text that a file, a command or the agent puts on the screen
-cannot pass for an option.
+Options are recognised by columns and numbers, not by their words. Text from a file or a command is drawn in
+other columns, so it cannot pass for an option.
 """
 
 import re
@@ -77,7 +75,7 @@ class NoDialog:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableDialog:
-    """A dialog that is half drawn or in a form that cannot be relied on."""
+    """A dialog that is half drawn, or not in the expected form."""
 
     reason: str
     ending: str = ""  # the last paragraph
@@ -107,15 +105,11 @@ def find_dialog(screen: CapturedScreen) -> Dialog | NoDialog | UnreadableDialog:
 
 
 def last_rows(screen: CapturedScreen) -> tuple[str, ...]:
-    """Return the rows at the end of the screen, where the client draws its dialogs."""
     return screen.rows[-_LAST_ROWS:]
 
 
 def paragraphs(rows: tuple[str, ...], edge: int) -> list[str]:
-    """Return the paragraphs in these rows, each as one string. Blank rows divide them.
-
-    `edge` is the column up to which the text may reach: see `join_rows`.
-    """
+    """Return the paragraphs in these rows, divided by blank rows. `edge` is as in `join_rows`."""
     runs: list[list[str]] = [[]]
     for row in rows:
         if row:
@@ -157,7 +151,7 @@ def _assemble(screen: CapturedScreen, found: OptionList, footer: str) -> Dialog:
 
 
 def _keyed_dialog(screen: CapturedScreen, footer_start: int, footer: str) -> Dialog | None:
-    """Return a dialog without options, which is answered with the keys that its footer names."""
+    """Return a dialog that is answered with the keys in its footer; None if its top is not on the screen."""
     indent = indent_of(screen.rows[footer_start])
     top = _find_top(screen, footer_start, indent)
     if top < 0:
@@ -179,10 +173,9 @@ def _without_options(screen: CapturedScreen, reason: str, ending: str) -> NoDial
 
 
 def _find_top(screen: CapturedScreen, start: int, column: int) -> int:
-    """Return the row of the separator above the dialog's title, or -1 if it is not on the screen.
+    """Return the row above the dialog's title: a separator or the top edge of a plan; -1 if there is none.
 
-    A separator right above the question does not count: in a plan it divides the question from the text. In a
-    pane with few rows, a plan has no separator above its title: then return the top edge of the plan's box.
+    A separator right above the question does not count: in a plan it divides the question from the text.
     """
     for index in range(start - 1, -1, -1):
         if column in _PLAN_COLUMNS and screen.is_plan_edge(index):
@@ -198,8 +191,8 @@ def _find_top(screen: CapturedScreen, start: int, column: int) -> int:
 def _belongs_to(separator: Separator, column: int) -> bool:
     """Return whether a separator may belong to a dialog whose text is in this column.
 
-    The text of a dialog is one or two columns right of its separators. The text of a question is in the same
-    column as its separators.
+    A dialog's text is one or two columns right of its separators. A question's text is at the left edge, as
+    its separators are.
     """
     return column == separator.indent == 0 or 1 <= column - separator.indent <= 2
 
@@ -232,7 +225,7 @@ def _is_scrolled(screen: CapturedScreen, index: int) -> bool:
 
 
 def _without_bar(row: str) -> str:
-    """Return the row without the bar that the client draws to the left of a text with several rows."""
+    """Blank out the bar that the client draws to the left of a text with several rows."""
     return row.replace("│", " ", 1) if row.startswith("│") else row
 
 
@@ -252,7 +245,7 @@ def _skip_blanks(screen: CapturedScreen, index: int) -> int:
 
 
 def _find_options(screen: CapturedScreen, end: int) -> OptionList | str:
-    """Read the list whose last row is `end`, or return why it cannot be trusted."""
+    """Return the list of options whose last row is `end`, or why it cannot be trusted."""
     start = _list_start(screen, end)
     cursors = [indent_of(row) for row in screen.rows[start : end + 1] if _has_cursor(row)]
     if not cursors:
@@ -273,8 +266,8 @@ def _has_cursor(row: str) -> bool:
 def _list_start(screen: CapturedScreen, end: int) -> int:
     """Return the first row of the block of rows that ends at row `end`.
 
-    A blank row or a separator ends the block, except the separator that a question draws above its last
-    option.
+    Blank rows and separators divide blocks. A separator right above the last row belongs to the block, as in
+    a question.
     """
     index = end
     while index > 0:
@@ -288,10 +281,7 @@ def _list_start(screen: CapturedScreen, end: int) -> int:
 
 
 def _read_numbered(screen: CapturedScreen, start: int, end: int, cursor: int) -> OptionList | str:
-    """Read a list with numbers, from its last row up to the first number 1 found.
-
-    A number 1 further up is text, not an option.
-    """
+    """Read a numbered list from its last row up to the nearest number 1."""
     groups: list[tuple[int, list[str], bool]] = []
     pending: list[str] = []
     apart = False
@@ -325,11 +315,7 @@ def _in_order(groups: list[tuple[int, list[str], bool]], start: int, cursor: int
 
 
 def _number_at(row: str, cursor: int) -> int | None:
-    """Return the number of the option that begins in this row, or None.
-
-    `cursor`: the column in which the row has the sign of the cursor, or a blank if the cursor is in another
-    row. The number is two columns to the right of it.
-    """
+    """Return the number of the option that begins in this row, or None. `cursor` is the cursor's column."""
     if row[:cursor].strip(" ") or row[cursor : cursor + 2] not in {_CURSOR + " ", "  "}:
         return None
     match = _NUMBERED.fullmatch(row[cursor + 2 :])
@@ -354,9 +340,9 @@ def _drawn_option(cursor: int, number: int, rows: list[str], apart: bool) -> Dra
 
 
 def _read_unnumbered(screen: CapturedScreen, start: int, end: int, cursor: int) -> OptionList | None:
-    """Read a list without numbers: each row is an option, and one is selected. None if there is no such list.
+    """Read a list without numbers, with one option in each row; None if there is none.
 
-    The rows from `start` to `end` may begin with the question. The list follows it and ends at `end`.
+    The rows from `start` on may begin with the question.
     """
     options: list[DrawnOption] = []
     first = end + 1
@@ -374,7 +360,7 @@ def _read_unnumbered(screen: CapturedScreen, start: int, end: int, cursor: int) 
 
 
 def _read_row(screen: CapturedScreen, index: int) -> OptionList | None:
-    """Read options side by side, at least two blanks apart, with the cursor before one of them."""
+    """Read options drawn side by side, at least two blanks apart; None if there are none."""
     row = screen.rows[index]
     cursors = [match.start() for match in re.finditer(f"(?<= ){_CURSOR} ", row)]
     labels = list(re.finditer(r"\S+(?: \S+)*", row.replace(_CURSOR, " ")))

@@ -1,4 +1,4 @@
-"""Turn an MCP server's request to the user into a prompt: one question for each field of its form."""
+"""Turn an MCP server's request to the user into a prompt."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,10 @@ YES, NO = "Yes", "No"
 
 
 def render_form(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the fields of a form as questions, in the same format as the agent's own questions.
+    """Return the fields of a form as questions, in the format of the agent's own questions.
 
-    Answers name a question by its text, so a text that several fields share is followed by the field's name.
+    A text that several fields share is followed by the field's name, because answers name a question by its
+    text.
     """
     required, fields = read_required(schema), list(read_fields(schema))
     texts = [str(field.get("description") or field.get("title") or name) for name, field in fields]
@@ -44,7 +45,6 @@ def describe_values(field: Mapping[str, Any]) -> str:
 
 
 def read_limits(field: Mapping[str, Any]) -> tuple[int | float | None, int | float | None]:
-    """Return the smallest and the largest number a field takes, if its schema says so."""
     least, most = (field.get(name) for name in ("minimum", "maximum"))
     return (
         least if isinstance(least, (int, float)) else None,
@@ -60,7 +60,7 @@ def read_fields(schema: Mapping[str, Any] | None) -> Iterator[tuple[str, Mapping
 
 
 def read_choices(field: Mapping[str, Any]) -> list[str]:
-    """Return the values a field may have; empty if the field takes any text."""
+    """Return the values that a field may have; empty if they are not listed."""
     if field.get("type") == "boolean":
         return [YES, NO]
     values = field.get("enum")
@@ -68,7 +68,6 @@ def read_choices(field: Mapping[str, Any]) -> list[str]:
 
 
 def prompt_for_elicitation(asked: Mapping[str, Any]) -> Prompt:
-    """Return the prompt for a form, or for a request that is only accepted or declined."""
     questions = list(read_questions(asked))
     title = f"{asked.get('server') or 'An MCP server'} asks"
     message, body = str(asked.get("message") or ""), list[str]()
@@ -102,7 +101,6 @@ def read_labels_of(question: Mapping[str, Any]) -> list[str]:
 
 
 def _describe_question(question: Mapping[str, Any]) -> str:
-    """Return a question in one line: its name, its text, and which values it takes."""
     more = "; ".join(filter(None, (question.get("takes"), "optional" if question.get("optional") else "")))
     name, text = str(question.get("header")), str(question["question"])
     about = f"{name}: {text}" if name != text else text

@@ -1,6 +1,6 @@
 """Find the key of each option of a dialog, and the meaning that the rule gives to its label.
 
-If the rule does not name an option's label, the dialog does not match the rule.
+A dialog with a label that its rule does not name does not match the rule.
 """
 
 from dataclasses import dataclass
@@ -89,23 +89,19 @@ def _amendment(text: str, label: LabelRule, footer: str) -> str | None:
 
 
 def _text_input(label: LabelRule, amends: bool) -> TextInput | None:
-    """Return how the option takes a typed text; None if it takes none.
+    """Return how an option takes a text; None if it takes none.
 
-    `amends`: in this kind of dialog, the footer can offer to add a text to an option.
+    `amends`: the footer of this kind of dialog may offer to add a text.
     """
     return "replace" if label.typed else "append" if label.amend and amends else None
 
 
 def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
-    """Return the number drawn before each option. In a list without numbers, count the options from 1."""
     return [str(option.number or place) for place, option in enumerate(options, 1)]
 
 
 def _presses(dialog: Dialog) -> list[str | None]:
-    """Return, for each option, the keys that choose it: arrow keys from the cursor, then Enter.
-
-    None for the options of a list with numbers.
-    """
+    """Return the arrow keys and Enter that choose each option; in a numbered list, None for each."""
     options = dialog.options
     if any(option.number is not None for option in options):
         return [None] * len(options)
@@ -118,7 +114,7 @@ def _presses(dialog: Dialog) -> list[str | None]:
 
 
 def _read_footer(footer: str, rule: PromptRule, rules: PromptRules) -> ReadOptions:
-    """Read a dialog without a list: its footer names the keys, `KEY to LABEL · KEY to LABEL`."""
+    """Read the options that a footer names: `KEY to LABEL · KEY to LABEL`."""
     options: list[Option] = []
     for part in footer.split(" · "):
         if rule.hint is not None and rule.hint.fullmatch(part):

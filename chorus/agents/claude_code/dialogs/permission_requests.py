@@ -1,8 +1,4 @@
-"""Make prompts from permission requests instead of screens: from a tool call, or only a text of the client.
-
-Such a prompt is like one read from a screen, with the whole tool input as its body. The keys of its options
-are only names: the answer goes back as a reply, not as one of these keys.
-"""
+"""Make prompts from the client's permission requests."""
 
 import json
 import re
@@ -33,7 +29,7 @@ DESTINATIONS = {
 def prompt_for_call(
     tool: str, tool_input: Mapping[str, Any], suggestions: Sequence[Mapping[str, Any]] = ()
 ) -> Prompt:
-    """Return the prompt for one call.
+    """Return the prompt for one call, with the tool input as its body.
 
     `suggestions` are the permission changes that the client offers with an approval.
     """
@@ -62,7 +58,7 @@ def prompt_for_call(
 
 
 def prompt_for_text(text: str) -> Prompt:
-    """Return the prompt for a permission request that is only a text, to be answered with yes or no."""
+    """Return a yes-or-no prompt for a permission request that is only a text."""
     options = (Option("y", "Yes", "allow"), Option("n", "No", "deny"))
     title = "Permission request"
     labels = [option.label for option in options]
@@ -78,11 +74,7 @@ def prompt_for_text(text: str) -> Prompt:
 
 
 def may_be_about(prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
-    """Return whether a prompt on the screen may be about this call. True if in doubt.
-
-    If it is not about this call after all, the user may have to look at the same prompt again, but no wrong
-    key is sent.
-    """
+    """Return whether a prompt on the screen may be about this call; True if in doubt."""
     if prompt.tool is not None and prompt.tool != tool and not tool.startswith(MCP_PREFIX):
         return False
     shown = _BLANKS.sub("", " ".join([prompt.title, prompt.question, *prompt.body]))
@@ -96,7 +88,7 @@ def may_be_about(prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bo
 
 
 def read_questions(tool_input: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Return the questions of a call of the question tool."""
+    """Yield the questions in a tool's input, without malformed ones."""
     questions = tool_input.get("questions")
     for question in questions if isinstance(questions, list) else []:
         if isinstance(question, Mapping) and isinstance(question.get("question"), str):
@@ -125,7 +117,6 @@ def _permission_options(suggestions: Sequence[Mapping[str, Any]]) -> tuple[Optio
 
 
 def _render_suggestion(suggestion: Mapping[str, Any]) -> str:
-    """Describe in words what the client would change; as JSON if the kind of change is not known."""
     destination = str(suggestion.get("destination", "session"))
     where = DESTINATIONS.get(destination, f"({destination})")
     match suggestion:
@@ -146,9 +137,9 @@ def _render_rule(rule: object) -> str:
 
 
 def _body(tool: str, tool_input: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the rows of the whole tool input as the client draws it: command or change between separators.
+    """Yield the rows of a tool input, with the command or change between separators.
 
-    Text begins in the second column, so no text can pass for a separator.
+    Text begins in the second column, so it cannot pass for a separator.
     """
     rest = dict(tool_input)
     for name in (*PATH_KEYS, "url"):
@@ -168,7 +159,7 @@ def _body(tool: str, tool_input: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _command_or_change(tool: str, rest: dict[str, Any]) -> list[str]:
-    """Remove the command or the change from the call's input, and return it in rows."""
+    """Remove the command or change from `rest`, and return its rows."""
     match rest:
         case {"command": str(command)}:
             del rest[COMMAND_KEY]
@@ -201,7 +192,7 @@ def _compared(old: list[str], new: list[str]) -> list[str]:
 
 
 def _render_questions(questions: object) -> list[str]:
-    """Return each question with its options, in rows; none if a question has fields that rows do not show."""
+    """Return the rows of all questions; none if a question is not in the expected form."""
     rows: list[str] = []
     for question in questions if isinstance(questions, list) else []:
         match question:

@@ -1,4 +1,4 @@
-"""Read a question of the agent: the agent's options, a text field, and a last option to chat instead.
+"""Read a question of the agent: its options, a text field, and a last option to chat instead.
 
 The agent wrote the options, so none of them means "allow" or "deny".
 """
@@ -21,7 +21,7 @@ _LAST_LABEL = "Chat about this"
 
 
 def split_title(title: str) -> tuple[str, tuple[QuestionTab, ...]]:
-    """Split the title row of a dialog into its title and the tabs of several questions, if there are any."""
+    """Split a dialog's title row into its title and the tabs of its questions."""
     parts = map(_TAB.fullmatch, _TAB_GAP.split(title))
     tabs = tuple(QuestionTab(part[2], part[1] == "☒") for part in parts if part is not None)
     return ", ".join(tab.name for tab in tabs) if tabs else title, tabs
@@ -30,7 +30,7 @@ def split_title(title: str) -> tuple[str, tuple[QuestionTab, ...]]:
 def read_question(
     dialog: Dialog, rule: PromptRule, heading: str, question: str, above: tuple[str, ...]
 ) -> Prompt:
-    """Return the prompt for a question. `above` are the rows before the question itself."""
+    """Return the prompt for a question. `above` are the rows above the question's text."""
     title, tabs = split_title(heading)
     body = tuple(row for row in above if row)
     _check_options(dialog)
@@ -65,7 +65,7 @@ def read_question(
 def _label(option: DrawnOption, edge: int) -> str:
     """Return an option's label without the description, which begins below it in the same column.
 
-    The label continues in the next row only if the first word of that row did not fit into the row above.
+    A row continues the label if its first word did not fit into the row above.
     """
     rows = list(option.rows)
     count = 1

@@ -1,7 +1,6 @@
-"""Read a captured screen into a prompt, with an explanation of which rules matched.
+"""Read a captured screen into a prompt, and explain which rules matched.
 
-The first rule that matches in every part wins; a near miss is no match. Pure: the same text always gives the
-same reading.
+The first rule that matches in every part is used.
 """
 
 import re
@@ -33,7 +32,7 @@ _LISTING_ROW = re.compile(r" *\d+(?: .*)?| {4,}\S.*|")
 
 @dataclass(frozen=True, slots=True)
 class RuleAttempt:
-    """A rule that was tried. `problem` is None for the one that matches."""
+    """A rule that was tried. `problem` is None if it matched."""
 
     rule: str
     problem: str | None
@@ -55,7 +54,7 @@ QUIET = "the screen shows something that needs no answer"
 
 
 def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> ScreenReading:
-    """Find the prompt on this screen. `width`: the pane's width; by default the width of the widest row."""
+    """Find the prompt on a screen. `width` is the pane's width; by default, that of the widest row."""
     if not is_capture(text):
         return ScreenReading(UnknownPrompt("this is not a captured screen: it moves the cursor"))
     screen = parse_screen(text, width)
@@ -80,12 +79,10 @@ def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> S
 
 
 def _is_quiet(ending: str, rules: PromptRules) -> bool:
-    """Return whether the rules say that a screen that ends like this needs no answer."""
     return any(quiet.fullmatch(ending) for quiet in rules.quiet)
 
 
 def explain_reading(reading: ScreenReading) -> list[str]:
-    """Return one line for each rule that did not match, and one for the result."""
     lines = [f"{one.rule}: no, {one.problem}" for one in reading.attempts if one.problem is not None]
     found = reading.found
     if isinstance(found, Prompt):
@@ -125,10 +122,7 @@ def _match_rule(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
 
 
 def _without_tip(heading: _Heading, edge: int) -> _Heading:
-    """Leave out a tip of the client right below the title: it comes and goes, and is not about the call.
-
-    The tip continues in the next row only if the first word of that row did not fit into the row above.
-    """
+    """Remove the client's tip below the title, which comes and goes and is not about the call."""
     body = heading.body
     if not body or not body[0].strip().startswith(_TIP) or "╌" not in body:
         return heading
@@ -142,7 +136,7 @@ def _without_tip(heading: _Heading, edge: int) -> _Heading:
 
 
 def _is_unfinished(body: tuple[str, ...]) -> bool:
-    """Return whether the body is still a placeholder: the client draws a change in two steps."""
+    """Return whether the body has a placeholder where a change is still to be drawn."""
     return any(
         (above, below) == ("╌", "╌") and row.strip() == "…"
         for above, row, below in zip(body, body[1:], body[2:], strict=False)
@@ -160,10 +154,7 @@ def _match_title(dialog: Dialog, rule: PromptRule) -> _Heading:
 
 
 def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
-    """Return the possible readings of a title in these rows.
-
-    The title is wrapped or, in a narrow pane, in two columns with a dot between them.
-    """
+    """Return the titles that these rows may show, wrapped or in two columns with a dot between them."""
     whole = join_rows(rows, edge)
     gap = _COLUMN_GAP.search(rows[0]) if rows else None
     if gap is None:
@@ -174,10 +165,10 @@ def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
 
 
 def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
-    """Return the heading of a dialog whose top is above the pane. The title is the rule's `tail_title`.
+    """Return the heading of a dialog whose top is above the pane, with the rule's `tail_title`.
 
-    Raises RuleMismatch if the rule has no `tail_title`, if some row of the dialog's text does not look like a
-    row of a diff or of a listed file, or if no separator follows the text.
+    Raises RuleMismatch if the rule has no `tail_title`, or if the text does not look like a diff or a listed
+    file.
     """
     if rule.tail_title is None:
         raise RuleMismatch("the top of the dialog is not on the screen")
@@ -187,10 +178,10 @@ def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
 
 
 def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> str | None:
-    """Return the name of the tool from the rule's `tool`; None if the rule has no `tool`.
+    """Return the name of the tool; None if the rule has no `tool`.
 
-    If the rule has a pattern `below_title`, the paragraph below the title must match it: otherwise
-    RuleMismatch is raised. A `{NAME}` in `tool` is replaced by the pattern's group with that name.
+    Raises RuleMismatch if the paragraph below the title does not match the rule's `below_title`. A `{NAME}`
+    in the rule's `tool` stands for a group of that pattern.
     """
     if rule.below_title is None:
         return rule.tool
@@ -205,8 +196,8 @@ def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> st
 def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
     """Return whether the dialog shows the whole text.
 
-    The client may end a text with a note that gives the whole text's number of lines and of characters. The
-    rows above such a note must have exactly these numbers. If a row is wrapped or cut, the numbers differ.
+    A note at the end of the text may give the number of its lines and characters. The rows above the note
+    must have exactly these numbers.
     """
     if rule.rest is None:
         return True

@@ -20,7 +20,7 @@ class BadPromptRules(ChorusError):
 
 
 class RuleMismatch(Exception):
-    """A part of the dialog does not match a rule."""
+    """A dialog does not match a rule."""
 
 
 def _compile(value: object) -> object:
@@ -44,8 +44,6 @@ class _Strict(BaseModel):
 
 
 class LabelRule(_Strict):
-    """The label of an option, and the meaning of the option."""
-
     text: Pattern
     meaning: OptionMeaning
     # If given, `Tab` opens a text field after this label. An empty field shows one of these placeholders.
@@ -57,7 +55,7 @@ class LabelRule(_Strict):
 
 
 class PromptRule(_Strict):
-    """One kind of dialog. Every pattern must match the whole of its part of the screen."""
+    """One kind of dialog. Patterns must match the whole of their part of the screen."""
 
     name: str
     kind: str
@@ -107,15 +105,14 @@ class PromptRules(_Strict):
 
 
 def read_prompt_rules(user_rules: dict[str, Any] | None = None) -> PromptRules:
-    """Return the rules of the user's `[prompts]` table, followed by the shipped rules."""
     shipped = resources.files("chorus.agents.claude_code.dialogs").joinpath("rules.toml")
     return parse_rules(tomllib.loads(shipped.read_text(encoding="utf-8")), user_rules)
 
 
 def parse_rules(shipped: dict[str, Any], user_rules: dict[str, Any] | None = None) -> PromptRules:
-    """Merge and check both sets of rules. Raises BadPromptRules.
+    """Merge the user's rules and the shipped ones, and check them. Raises BadPromptRules.
 
-    The user's rules are tried before the shipped ones, and may also use the shipped labels.
+    The user's rules are tried first, and may use the shipped labels.
     """
     merged = dict(shipped)
     if user_rules:

@@ -1,11 +1,7 @@
 """A captured screen: its rows, its width, and the separator lines drawn across it.
 
-Reads what `capture-pane -p` prints, with or without `-e`. Removes escapes and trailing blanks. Never
-interprets what the rows mean.
-
-In a wide pane the client may dock panes of its own (a diff, the panes of mods) on the right, behind a
-vertical line from the top of the screen to the bottom. Then only the part to the left of the line is read. If
-the input box or a dialog spans the whole width, the line ends above it, and nothing is cut off.
+In a wide pane the client may dock panes of its own on the right, behind a vertical line over the whole
+height. Then only the part to the left of the line is read.
 """
 
 import re
@@ -59,12 +55,12 @@ class CapturedScreen:
 
 
 def is_capture(text: str) -> bool:
-    """Return whether this can be a captured screen, not the raw output of a terminal."""
+    """Return whether a text can be a captured screen, not the raw output of a terminal."""
     return _CURSOR_MOTION.search(text.replace("\x1b\\", "")) is None
 
 
 def parse_screen(text: str, width: int | None = None) -> CapturedScreen:
-    """Parse a capture. Without `width`, take that of the widest row: a separator always spans the pane."""
+    """Parse a capture. Without `width`, the widest row gives the pane's width."""
     rows = [_plain_text(row) for row in text.removesuffix("\n").split("\n")]
     cut = _cut_dock(rows)
     if cut is not None:
@@ -81,10 +77,9 @@ def indent_of(row: str) -> int:
 
 
 def join_rows(rows: Sequence[str], edge: int) -> str:
-    """Undo the client's wrapping of one paragraph whose text may reach up to column `edge`.
+    """Undo the client's wrapping of one paragraph. `edge` is the column that its text may reach.
 
-    The client wraps at blanks. It breaks a word only if the word is longer than a row. Then the row is full,
-    and the two halves of the word are together longer than a row.
+    The client wraps at blanks, and breaks a word only if it is longer than a row.
     """
     drawn = [row for row in rows if row.strip()]
     room = edge - min(map(indent_of, drawn), default=0)
@@ -96,11 +91,10 @@ def join_rows(rows: Sequence[str], edge: int) -> str:
 
 
 def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
-    """Cut off a docked pane. Return the shortened rows and the column of the cut; None if no pane is docked.
+    """Cut off a docked pane. Return the rows and the column of the cut; None if no pane is docked.
 
-    The cut is at a vertical line in the same column of every row. Text in a dialog cannot imitate this line,
-    because such text is not in every row. In a row whose width is uncertain, the line nearest the column
-    counts.
+    A docked pane is behind a vertical line that crosses every row, so text in a dialog cannot imitate the
+    line.
     """
     if not all(_DOCK_LINE in row for row in rows):
         return None
@@ -115,7 +109,7 @@ def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
 
 
 def _lines_in(row: str) -> dict[int, int]:
-    """Return the columns of the vertical lines that cross a row, with their indexes in the row's text."""
+    """Return the columns of the vertical lines in a row, with their indexes in its text."""
     starts = [match.start() for match in re.finditer(_DOCK_LINE, row)]
     return {cell_width(row[:start]): start for start in starts}
 

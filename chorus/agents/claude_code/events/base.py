@@ -1,9 +1,8 @@
 """The base of all events, and the two types for events that are not understood.
 
-The client, its transcripts, its hooks and older descriptions of them spell the same field in several ways
-(`session_id`, `sessionId`). A model has one field that reads every spelling. Types are strict: a value of the
-wrong type makes the event malformed and is never converted. In `Loose` fields, which are not essential, it
-counts as absent instead.
+Sources spell the same field in several ways (`session_id`, `sessionId`), and a model reads them into one
+field. Types are strict: a value of the wrong type makes the event malformed, but counts as absent in a
+`Loose` field.
 """
 
 from dataclasses import dataclass
@@ -70,14 +69,13 @@ class Known(Model):
 
     @property
     def base_source(self) -> Source:
-        """The source. Both directions of the control protocol count as the stream."""
         return _PIPES.get(self.source, self.source)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An event of an unknown type. A newer client must never stop the pipeline."""
+    """An event of an unknown type."""
 
     type: str
     source: Source
@@ -86,7 +84,7 @@ class Unknown:
 @final
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """An event of a known type with invalid content. It is counted and shown, never guessed at."""
+    """An event with invalid content."""
 
     kind: str
     reason: str
@@ -101,7 +99,6 @@ MAX_REASON_LENGTH = 200
 
 
 def first_error(error: ValidationError) -> str:
-    """Return why an event is malformed, in one short line."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(map(str, first["loc"]))
     return f"{field}: {first['msg']}"[:MAX_REASON_LENGTH]

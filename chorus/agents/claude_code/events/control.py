@@ -1,8 +1,6 @@
 """Events of the control protocol, in both directions.
 
-Two spellings are read. Real clients write `control_request`, `can_use_tool`, and `request_id` next to the
-request. Older descriptions have `sdk_control_request`, `control`, `permission`, `tool_input`, and
-`request_id` inside the request.
+Clients and older descriptions of the protocol spell some fields differently. Both spellings are read.
 """
 
 from typing import Any
@@ -62,7 +60,7 @@ class SetPermissionMode(Request):
 
 
 class McpMessage(Request):
-    """A message for an MCP server that runs in the program driving the client, not in the client."""
+    """A message for an MCP server that runs in the program driving the client."""
 
     server: str = Field(validation_alias=spelled(*_inside("server_name", "serverName")))
     message: JsonObject = Field(validation_alias=spelled(*_inside("message")))
@@ -82,7 +80,7 @@ class Elicitation(Request):
 
 
 class OtherRequest(Request):
-    """A request of any other kind. Its sender waits for a response too."""
+    """A request of any other kind."""
 
 
 class Response(Known):
@@ -100,6 +98,6 @@ class Response(Known):
 
 
 class Cancel(Known):
-    """A request is withdrawn, because it was answered elsewhere or the turn was interrupted."""
+    """A request is withdrawn."""
 
     request: str = Field(validation_alias=spelled("request_id", "requestId"))

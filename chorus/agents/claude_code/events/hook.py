@@ -33,7 +33,7 @@ class Hook(Known):
 
 
 class PreToolUse(Hook):
-    """A call is about to run. The client waits for the hook."""
+    """A call is about to run."""
 
     call: ToolUseId | None = Field(None, validation_alias=_CALL)
     tool: str = Field(validation_alias=_TOOL)
@@ -41,7 +41,7 @@ class PreToolUse(Hook):
 
 
 class PostToolUse(Hook):
-    """A call has run, with this `input`."""
+    """A call has succeeded. It ran with this `input`."""
 
     call: ToolUseId | None = Field(None, validation_alias=_CALL)
     tool: str = Field(validation_alias=_TOOL)
@@ -74,7 +74,7 @@ def _parse_batch(value: object) -> tuple[BatchedCall, ...]:
 
 
 class PostToolBatch(Hook):
-    """All calls of one assistant message are over, including those that fired no hook of their own."""
+    """The calls of one assistant message are over, including those that fired no hook of their own."""
 
     calls: Annotated[tuple[BatchedCall, ...], PlainValidator(_parse_batch)] = Field(
         validation_alias="tool_calls"
@@ -82,10 +82,7 @@ class PostToolBatch(Hook):
 
 
 class PermissionRequest(Hook):
-    """A permission prompt opens for a call.
-
-    Only the mod sets `call`. If it is None, pairing looks for the call among earlier `PreToolUse` events.
-    """
+    """A permission prompt opens for a call. Only the mod sets `call`."""
 
     call: ToolUseId | None = Field(None, validation_alias=_CALL)
     tool: str = Field(validation_alias=_TOOL)
@@ -108,7 +105,7 @@ class ElicitationRequested(Hook):
 
 
 class ElicitationAnswered(Hook):
-    """The user has answered an elicitation. What the hook prints replaces the answer."""
+    """The user has answered an elicitation. The hook's output may replace the answer."""
 
     action: LooseText = None  # accept, decline, cancel
 
@@ -156,7 +153,7 @@ class OtherHook(Hook):
 
 
 class HookOutput(Known):
-    """The output of a hook. It names no call: the call is known from the request that it replies to."""
+    """The output of a hook. It does not name the call."""
 
     proceed: LooseFlag = Field(None, validation_alias="continue")
     decision: LooseText = None  # the older form: approve, block

@@ -1,6 +1,6 @@
-"""Messages of the assistant and the user, the blocks in them, and the other lines of transcripts.
+"""Messages of the assistant and the user, their blocks, and other lines of streams and transcripts.
 
-A block of an unknown type, or a malformed one, does not make the message around it malformed.
+An unknown or malformed block does not make its message malformed.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class Thinking(Model):
 
 
 class ToolUse(Model):
-    """A tool call. Without an id, no result can be found for it: it is only counted as a problem."""
+    """A tool call. A call without an id is only counted as a problem."""
 
     id: ToolUseId | None = Field(None, validation_alias=spelled("id", "tool_use_id", "toolUseId"))
     tool: str = Field(validation_alias=spelled("name", "tool_name", "toolName"))
@@ -126,7 +126,7 @@ def _parse_block(value: object) -> Block:
 
 
 class Assistant(Known):
-    """A part of an assistant message. The client prints one block per event; older formats had several."""
+    """A part of an assistant message, usually one block."""
 
     content: Annotated[Content, PlainValidator(parse_content)] = Field(validation_alias=_CONTENT)
     message_id: LooseText = Field(None, validation_alias=AliasPath("message", "id"))
@@ -156,7 +156,7 @@ class User(Known):
 
 
 class Partial(Known):
-    """A fragment of an unfinished message. The whole message follows as an `Assistant`."""
+    """A fragment of an unfinished message."""
 
     # "content_block_delta" and the like inside an object, or a bare word in the older `stream` form.
     kind: str = Field(validation_alias=spelled(AliasPath("event", "type"), "event"))
@@ -166,7 +166,7 @@ class Partial(Known):
 
 
 class ToolUseLine(Known):
-    """A tool call as an event of its own, as older descriptions of the stream have it."""
+    """A tool call as an event of its own."""
 
     id: ToolUseId | None = Field(None, validation_alias=spelled("id", "tool_use_id", "toolUseId"))
     tool: str = Field(validation_alias=spelled("toolName", "tool_name", "name"))
@@ -214,14 +214,14 @@ class Summary(Known):
 
 
 class QueueOperation(Known):
-    """A transcript line: a message is queued until the running turn ends, or leaves the queue."""
+    """A transcript line: a message enters or leaves the queue."""
 
     operation: str
     text: LooseText = Field(None, validation_alias="content")
 
 
 class Attachment(Known):
-    """A transcript line with something the model gets in addition to the messages."""
+    """A transcript line with something that the model gets in addition to the messages."""
 
     kind: str = Field(validation_alias=AliasPath("attachment", "type"))
     text: LooseText = Field(None, validation_alias=AliasPath("attachment", "prompt"))
@@ -229,13 +229,13 @@ class Attachment(Known):
 
 
 class PermissionModeLine(Known):
-    """A transcript line: the permission mode from here on."""
+    """A transcript line with the permission mode from here on."""
 
     mode: LooseText = Field(None, validation_alias="permissionMode")
 
 
 class CostState(Known):
-    """A transcript line: what the session has cost so far. Written when the client exits."""
+    """A transcript line with the cost of the session so far."""
 
     cost: LooseFloat = Field(None, validation_alias="totalCostUSD")
 

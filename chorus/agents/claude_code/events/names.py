@@ -1,7 +1,6 @@
 """Names of event types that are known but irrelevant to calls.
 
-Collected from recorded runs of clients 2.1.197 and 2.1.325 and from the strings in the latter. If a name is
-missing here, the only effect is a line under "unknown" in `chorus inspect`.
+Collected from clients 2.1.197 and 2.1.325. `chorus inspect` lists types that are missing here as "unknown".
 """
 
 # Top-level `type`s in the stream.

@@ -1,8 +1,6 @@
 """Parse a decoded JSON object into one typed event.
 
-The model is chosen by `type` and `subtype`, or by `hook_event_name` for hook events: one lookup and one
-validation per event, never a trial of several models. Never raises: an unknown type gives `Unknown`, and
-invalid content gives `Malformed`.
+An unknown type gives `Unknown`, invalid content `Malformed`; nothing is raised.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -88,7 +86,7 @@ def _validator(model: type[Known]) -> _Validator:
 def _table(
     models: Mapping[str, type[Known]], others: Iterable[str | None], other: type[Known]
 ) -> dict[str | None, _Validator]:
-    """Return a validator for each type: some types have a model of their own, the others share one."""
+    """Return a validator for each type. The types in `others` share one model."""
     shared = dict.fromkeys(others, _validator(other))
     return {**shared, **{kind: _validator(model) for kind, model in models.items()}}
 

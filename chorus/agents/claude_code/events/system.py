@@ -18,7 +18,7 @@ from chorus.model.ids import ToolUseId
 
 
 class Init(Known):
-    """A turn starts: a message was sent, or a background task has ended. Older clients print it only once."""
+    """A turn starts. Older clients print a single init event for all turns."""
 
     permission_mode: LooseText = Field(None, validation_alias=spelled("permissionMode", "permission_mode"))
     version: LooseText = Field(
@@ -57,7 +57,7 @@ class TaskNotification(Known):
 
 
 class PermissionDenied(Known):
-    """A call was denied. Printed at once; the result of the turn lists all denials again."""
+    """A call was denied. The result of the turn lists all denials again."""
 
     call: ToolUseId | None = Field(None, validation_alias="tool_use_id")
     tool: LooseText = Field(None, validation_alias="tool_name")
@@ -65,13 +65,13 @@ class PermissionDenied(Known):
 
 
 class TurnDuration(Known):
-    """The turn is over or was interrupted, and the client is idle. In transcripts only."""
+    """A transcript line: the turn is over and the client is idle."""
 
     duration_ms: LooseNumber = Field(None, validation_alias="durationMs")
 
 
 class ApiRetry(Known):
-    """The model's server failed or refused, and the client tries again. In streams and transcripts."""
+    """The model's server failed or refused, and the client tries again."""
 
     attempt: LooseNumber = Field(None, validation_alias=spelled("attempt", "retryAttempt"))
     limit: LooseNumber = Field(None, validation_alias=spelled("max_retries", "maxRetries"))
@@ -123,9 +123,9 @@ def _parse_denials(value: object) -> tuple[Denial, ...] | None:
 
 
 class Result(Known):
-    """A turn is over. If `is_error` is present, it alone says whether the turn failed.
+    """A turn is over.
 
-    `subtype` may be "success" even for a turn that failed.
+    If `is_error` is present, it alone says whether the turn failed: `subtype` may be "success" even then.
     """
 
     subtype: LooseText = None

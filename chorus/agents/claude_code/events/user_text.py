@@ -1,8 +1,4 @@
-"""Find out who wrote the text of a `user` event.
-
-The client sends much in the user's name: tool results, task ends, summaries, command output. Only what the
-user wrote, a message or a slash command, can start a turn.
-"""
+"""Find out who wrote the text of a `user` event: the user, or the client in the user's name."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +15,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A slash command of the user. It may be local to the client, and then it starts no turn."""
+    """A slash command of the user, which may be local to the client."""
 
     text: str
 
@@ -34,7 +30,7 @@ class TaskEnd:
 
 @dataclass(frozen=True, slots=True)
 class ClientText:
-    """Any other text of the client, for the model or for the screen."""
+    """Any other text written by the client."""
 
     interrupts: bool = False  # the turn is over: the user interrupted it, or denied a call
 

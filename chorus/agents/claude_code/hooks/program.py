@@ -1,8 +1,4 @@
-"""Find the hook program, and render the settings that make the client run it.
-
-The program is in `hooks/` of a checkout and in `chorus/plugin/` of an installed wheel. The settings are
-rendered for one client (`--settings`) or for a settings file.
-"""
+"""Find the hook program, and render the settings that make the client run it."""
 
 import json
 import os
@@ -68,16 +64,12 @@ def find_plugin_directory() -> Path:
 
 
 def find_chorus_program() -> str | None:
-    """Return this installation's `chorus` program, else the one on PATH; None if there is none.
-
-    The hook starts the watcher with it.
-    """
+    """Return this installation's `chorus` program, else the one on PATH; None if there is none."""
     beside = Path(sysconfig.get_path("scripts")) / "chorus"
     return str(beside) if os.access(beside, os.X_OK) else shutil.which("chorus")
 
 
 def render_hook_groups(hook: Path, chorus: str | None) -> dict[str, list[HookGroup]]:
-    """Return the hook groups of each event, in the form of the client's settings."""
     return {
         event: [
             _render_group(event, matcher, _render_command(hook, _arguments(kind, chorus)))
@@ -88,7 +80,7 @@ def render_hook_groups(hook: Path, chorus: str | None) -> dict[str, list[HookGro
 
 
 def render_portable_hook_groups() -> dict[str, list[HookGroup]]:
-    """Return the hook groups for a shared settings file. The hook program is looked up on PATH."""
+    """Return the hook groups for a shared settings file, which look up the hook program on PATH."""
     return {
         event: [
             _render_group(event, matcher, {"command": " ".join((PORTABLE_COMMAND, *_arguments(kind, None)))})
@@ -99,7 +91,7 @@ def render_portable_hook_groups() -> dict[str, list[HookGroup]]:
 
 
 def render_settings(user_value: str | None, *, hook: Path, chorus: str | None) -> str:
-    """Return a value for `--settings`: the user's value, which is a file or JSON, with Chorus's hooks added.
+    """Return a value for `--settings`: Chorus's hooks added to the user's value, a file or JSON.
 
     The client uses only the last `--settings`, so one value must hold both.
     """
@@ -109,10 +101,7 @@ def render_settings(user_value: str | None, *, hook: Path, chorus: str | None) -
 
 
 def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | None]:
-    """Return the client's arguments without `--settings`, and the value of the last `--settings`.
-
-    The client uses only that value.
-    """
+    """Return the arguments without `--settings`, and the last value of that option or None."""
     rest: list[str] = []
     value: str | None = None
     remaining = iter(arguments)
@@ -129,9 +118,9 @@ def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | No
 
 
 def _kinds(event: str) -> list[tuple[str | None, str | None]]:
-    """Return a pair for each hook group of an event: a pattern of tools, and the hook program's argument.
+    """Return the pattern of tools and the hook program's argument for each hook group of an event.
 
-    No pattern (None) means all tools. The argument is None if the hook program gets none.
+    Either may be None.
     """
     kind = AFTER if event in AFTER_EVENTS else None
     if event == "PreToolUse":
@@ -150,17 +139,15 @@ def _render_group(event: str, matcher: str | None, command: Mapping[str, Any]) -
 
 
 def _arguments(kind: str | None, chorus: str | None) -> list[str]:
-    """Return the hook program's arguments: the program that starts a watcher, and the kind of event."""
     if kind is not None:
         return [chorus or CHORUS, kind]
     return [chorus] if chorus else []
 
 
 def _render_command(hook: Path, arguments: list[str]) -> Mapping[str, Any]:
-    """Render a hook's command, with `args` if possible.
+    """Render a hook's command, with `args` if possible: then the client starts no shell, which is faster.
 
-    With `args` the client starts the program without a shell, which is faster. But a client that does not
-    know `args` passes the command to a shell, so they are used only if a shell takes the path as it is.
+    A client that does not know `args` passes the command to a shell, so the path must need no quoting.
     """
     plain = re.fullmatch(r"[A-Za-z0-9_./+@%:,-]+", str(hook)) is not None
     if plain and os.access(hook, os.X_OK):

@@ -1,7 +1,6 @@
-"""The mod's files: a copy for each user, whether a client can load it, and a path to the watcher's socket.
+"""Copy the mod for a client, check whether the client can load it, and find a path to the socket.
 
-The client writes into the directory of a mod, so the client gets a copy and never the installation's own
-directory.
+The client writes into a mod's directory, so it gets a copy and not the installed one.
 """
 
 import hashlib
@@ -29,7 +28,6 @@ ROLLOUT_SWITCH = "tengu_plugin_hooks_modules"
 
 
 def can_load_mod(client: str, arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Return whether a client started with these arguments is expected to load the mod."""
     return (
         OPTIONS_WITHOUT_MODS.isdisjoint(arguments)
         and _read_rollout_switch(environment)
@@ -38,7 +36,7 @@ def can_load_mod(client: str, arguments: Sequence[str], environment: Mapping[str
 
 
 def copy_mod(environment: Mapping[str, str]) -> Path:
-    """Return this user's copy of the mod. Make the copy at its first use, and when the mod has changed."""
+    """Return this user's copy of the mod, and make it if it is missing or differs."""
     source = find_plugin_directory() / "mod"
     files = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file())
     contents = {path: (source / path).read_bytes() for path in files}
@@ -60,10 +58,9 @@ def copy_mod(environment: Mapping[str, str]) -> Path:
 
 
 def reachable_path(socket: Path, environment: Mapping[str, str]) -> Path | None:
-    """Return a path by which a client's mod can reach the socket.
+    """Return the socket's path or, if it is too long for a client's mod, the path of a link to the socket.
 
-    If the socket's own path is too long, make a link to it and return the link's path. Return None if that is
-    too long as well.
+    None if the link's path is too long as well.
     """
     if len(os.fsencode(socket)) <= MAX_SOCKET_LENGTH:
         return socket
@@ -98,10 +95,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _read_version(client: str) -> tuple[int, ...]:
-    """Ask a client for its version; return the lowest possible version if it reports none.
-
-    A client answers within 20 ms.
-    """
+    """Return a client's version; (0,) if it reports none. A client answers within 20 ms."""
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
             [client, "--version"],
@@ -116,7 +110,7 @@ def _read_version(client: str) -> tuple[int, ...]:
 
 
 def _read_rollout_switch(environment: Mapping[str, str]) -> bool:
-    """Return whether mods are on, according to the switch that the client saved last."""
+    """Return whether mods are on, by the switch that the client saved last; True if it saved none."""
     directory = environment.get("CLAUDE_CONFIG_DIR")
     path = Path(directory or Path.home()) / ".claude.json"
     with suppress(OSError, ValueError):

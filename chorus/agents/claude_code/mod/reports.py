@@ -1,8 +1,6 @@
-"""Turn reports of the mod into hook events with the same content.
+"""Turn reports of the mod into hook events.
 
-Unlike hooks, the mod reports calls that fail before any hook runs, and the id of the call that a permission
-request is for. No hook reports what a session has cost: for this, Chorus has an event of its own,
-`SessionMeasured`.
+A report of what a session has cost becomes `SessionMeasured`, which no hook reports.
 """
 
 from collections.abc import Mapping

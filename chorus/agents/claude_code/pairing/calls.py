@@ -1,8 +1,7 @@
-"""All tool calls by their id: open ones, and the newest finished ones.
+"""All open tool calls, and the newest finished ones, by their id.
 
-Several sources show the same call, in any order and any number of times. `CallTable` opens each call once and
-closes it once. Facts that are learned later are returned as corrections. Open calls are never dropped. Of the
-finished calls only the newest are kept, without their input and report.
+Several sources show the same call, in any order. Facts learned after the end of a call are returned as
+corrections.
 """
 
 from collections import Counter, OrderedDict
@@ -49,7 +48,7 @@ Owner: TypeAlias = tuple[SessionId | None, TurnId | None, AgentId | None]
 
 @dataclass(slots=True)
 class CallUpdate:
-    """What one event says about a call. A field is None if the event does not say it."""
+    """The facts about a call in one event. A field is None if the event does not give it."""
 
     evidence: int
     response: object = None  # the tool's own result, unchanged
@@ -69,7 +68,7 @@ class CallUpdate:
 
 @dataclass(slots=True)
 class CallEntry:
-    """A call as its first source shows it. What other sources show is merged into it."""
+    """A call, merged from the events of all its sources."""
 
     id: ToolUseId
     tool: str
@@ -101,7 +100,7 @@ class CallEntry:
         return self.session.id, turn.id if turn else None, self.agent
 
     def merge(self, seen: "CallEntry") -> None:
-        """Fill in what was not known before. The more trusted source decides about the session."""
+        """Fill in fields that were unknown. The more trusted source decides about the session."""
         if seen.sources[0] not in self.sources:
             self.sources += seen.sources
         if seen.trust > self.trust:
@@ -119,11 +118,7 @@ class CallEntry:
         self.client = self.client or seen.client
 
     def set_prompt_id(self, turn: Turn | None, prompt_id: TurnId) -> None:
-        """Set the id of the message that led to this call. `turn` is a turn with this prompt id.
-
-        If the call's own turn has no prompt id yet, that turn gets this one. If the call has no turn, or one
-        with another prompt id, `turn` becomes its turn.
-        """
+        """Set the id of the message that led to this call. `turn` is a turn with this prompt id."""
         self.prompt_id = prompt_id
         if self.turn is None:
             self.turn = turn
@@ -133,7 +128,7 @@ class CallEntry:
             self.turn = turn
 
     def drop_payload(self) -> None:
-        """Drop the fields that only the action needed. Later corrections need the others."""
+        """Drop the fields that later corrections do not need."""
         self.input, self.effective_input, self.report = {}, None, None
         self.lead_text = self.failure = None
 
@@ -165,11 +160,7 @@ class CallTable:
         return list(self._open.values())
 
     def add(self, seen: CallEntry, known: CallEntry | None) -> list[Outcome]:
-        """Add a call that an event shows, and return the outcomes.
-
-        `known` is the call's entry, if the call was shown before: then merge `seen` into it. A call that
-        ended so long ago that only its id is remembered is ignored.
-        """
+        """Add a call that an event shows, or merge it into `known`, the call's entry so far."""
         if known is not None:
             return self._merge(known, seen)
         if seen.id in self._past:
@@ -193,7 +184,7 @@ class CallTable:
         return self._turn_corrections(entry, before, name)
 
     def update(self, call: ToolUseId, update: CallUpdate) -> list[Outcome]:
-        """Add what an event says about a call, and return the outcomes.
+        """Apply an update to a call, and return the outcomes.
 
         If no event has shown the call yet, keep the update until one does.
         """
@@ -221,7 +212,6 @@ class CallTable:
         return [CallStarted(as_call(entry))] if starts else []
 
     def close_if(self, chosen: Callable[[CallEntry], bool], evidence: int) -> list[Outcome]:
-        """Close the chosen open calls: they will get no result."""
         outcomes: list[Outcome] = []
         for entry in list(self._open.values()):
             if chosen(entry):
@@ -230,7 +220,7 @@ class CallTable:
         return outcomes
 
     def set_agent(self, parent: ToolUseId, agent: AgentId) -> list[Outcome]:
-        """Set the id of the sub-agent that a call started."""
+        """Set the sub-agent of the calls that have this parent call."""
         outcomes: list[Outcome] = []
         for entry in [*self._open.values(), *self._newest()]:
             if entry.parent == parent and entry.agent != agent:
@@ -239,11 +229,9 @@ class CallTable:
         return outcomes
 
     def correct_session(self, session: SessionContext) -> list[Outcome]:
-        """Correct the calls of a session whose id is known only now."""
         return self._owner_corrections(lambda entry: entry.session is session)
 
     def drop_orphans(self) -> None:
-        """Drop the results whose call was never seen, and count them as problems."""
         if self._orphans:
             self._problems["result-without-call"] += len(self._orphans)
             self._orphans.clear()
@@ -255,7 +243,7 @@ class CallTable:
         return self._turn_corrections(entry, before, name) + self._late_lead_text(entry)
 
     def _late_lead_text(self, entry: CallEntry) -> list[Outcome]:
-        """If the lead text of a call comes only after the call ended, report it, once."""
+        """Report a lead text that comes after the end of its call, once."""
         lead_text, entry.lead_text = entry.lead_text, None if entry.status else entry.lead_text
         if entry.status is None or lead_text is None or entry.lead_text_given:
             return []
@@ -277,7 +265,7 @@ class CallTable:
         return list(islice(reversed(self._finished.values()), MAX_CORRECTED))[::-1]
 
     def _read_response(self, entry: CallEntry, response: object) -> None:
-        """Set the call's report and reported paths from the tool's own result."""
+        """Take the report, the reported paths and the background task from a tool's own result."""
         # The client also moves long-running commands to the background, without a request from the model.
         is_task = isinstance(response, dict) and bool(response.get(_TASK_KEY))
         entry.background = entry.background or is_task
@@ -307,7 +295,7 @@ class CallTable:
         return [ActionClosed(action, ended)]
 
     def _corrections(self, entry: CallEntry) -> list[Outcome]:
-        """Return what changed about a finished call since its last outcome."""
+        """Return the changes of a finished call since its last outcome."""
         if entry.status is None:
             return []
         outcomes: list[Outcome] = []

@@ -53,7 +53,6 @@ def on_can_use_tool(state: PairingState, event: CanUseTool, context: EventContex
 
 
 def on_hook_callback(state: PairingState, event: HookCallback, context: EventContext) -> list[Outcome]:
-    """Report the request. `Pairing` handles the hook event inside the callback as an event of its own."""
     return _ask(event, context, "hook_callback")
 
 
@@ -92,14 +91,14 @@ def _ask(
     server: str | None = None,
     message: dict[str, Any] | None = None,
 ) -> list[Outcome]:
-    """Report a request from the client that is not a prompt. Ignore requests that were sent to the client."""
+    """Report a request of the client that is not a prompt. Ignore requests to the client."""
     if event.request is None or event.source is Source.CONTROL_IN:
         return []
     return [ControlAsked(context.session.id, event.request, subtype, server, message)]
 
 
 def remember_callback(state: PairingState, event: HookCallback, inner: Event) -> None:
-    """Remember a hook callback that can deny a call: one that fires before the call runs."""
+    """Remember a hook callback that can deny a call."""
     if event.request is not None and isinstance(inner, PreToolUse | PermissionRequest):
         state.requests[event.request] = ControlRequest(inner.call or event.call, by_hook=True)
 

@@ -1,7 +1,7 @@
 """Evidence about how a call ended, and the status that follows from it.
 
-Sources come late, repeat each other and disagree in detail. Evidence is only ever added, and the status is a
-pure function of all of it, so the order of arrival does not matter in the end.
+Evidence is only added, and the status depends on all of it, so the order of events does not matter in the
+end.
 """
 
 import re
@@ -58,10 +58,9 @@ def status_of(evidence: int) -> Status:
 
 
 def _was_running(evidence: int) -> bool:
-    """Return whether a rejected call was interrupted while it ran. If not, it was denied.
+    """Return whether a rejected call was interrupted while it ran, rather than denied.
 
-    The result text is the same for both. A call that had a prompt counts as denied. Any other call ran if a
-    hook reported its start, or if the turn's result does not list it among the denials.
+    The text of the result is the same for both. A call that had a prompt counts as denied.
     """
     if evidence & Evidence.ASKED:
         return False
@@ -106,7 +105,7 @@ _DENIAL_KINDS = {
 
 
 def read_result(is_error: bool | None, content: object) -> int:
-    """Return the evidence in a tool result. A result is an error only if it is marked as an error."""
+    """Return the evidence in a tool result. It is an error only if `is_error` is true."""
     if not is_error:
         return Evidence.SUCCEEDED
     text = text_of(content)
@@ -118,7 +117,6 @@ def read_result(is_error: bool | None, content: object) -> int:
 
 
 def read_batched(response: object) -> int:
-    """Return the evidence in the result text of one call of a PostToolBatch."""
     text = text_of(response)
     refusal = _read_refusal(text)
     if refusal or text.startswith(_ERROR_START):
@@ -127,10 +125,7 @@ def read_batched(response: object) -> int:
 
 
 def read_failure(evidence: int, content: object) -> str | None:
-    """Return the first line of a failed call's result, without tags.
-
-    None if the evidence does not say that the call failed, or if the result has no text.
-    """
+    """Return the first line of a failed call's result; None if the call did not fail or has no text."""
     if not evidence & Evidence.FAILED:
         return None
     text = text_of(content)[:MAX_FAILURE_LENGTH].replace(_ERROR_START, "").replace(_ERROR_END, "").strip()
@@ -138,13 +133,12 @@ def read_failure(evidence: int, content: object) -> str | None:
 
 
 def read_denial(kind: object, decision: object) -> int:
-    """Return the evidence in the kind of denial, and the decision, that newer clients report."""
     evidence = _DENIAL_KINDS.get(kind, Evidence.NONE) if isinstance(kind, str) else Evidence.NONE
     return evidence | Evidence.DENIED if decision == "reject" else evidence
 
 
 def text_of(content: object) -> str:
-    """Return the text of a tool result: the content itself, or the first text block of a list."""
+    """Return the text of a tool result, or the first text block of a list; empty if there is none."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):

@@ -186,10 +186,10 @@ def _on_call(
 def _requested_call(
     state: PairingState, event: hook.PermissionRequest, session: SessionContext
 ) -> ToolUseId | None:
-    """Return the call that a permission request is for: the agent's newest with the same tool and input.
+    """Return the agent's newest call with the tool and input of a permission request.
 
-    If no call has the same input, the user or another hook has changed the input. Then return the newest call
-    of the same tool that had no prompt yet; None if there is none.
+    The user or a hook may have changed the input. If no call has this input, return the tool's newest call
+    that had no prompt, or None.
     """
     shown = [pre for pre in state.pending_calls(event, session) if pre.tool == event.tool]
     exact = [pre.call for pre in shown if pre.input == event.input]

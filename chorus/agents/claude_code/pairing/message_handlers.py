@@ -1,4 +1,4 @@
-"""Handlers for messages and for events about the session, in the stream and in transcripts alike."""
+"""Handlers for messages and session events, in the stream and in transcripts alike."""
 
 from chorus.agents.claude_code.events.base import Known
 from chorus.agents.claude_code.events.messages import (
@@ -132,7 +132,7 @@ def on_tool_result(state: PairingState, event: ToolResultLine, context: EventCon
 
 
 def on_session_start(state: PairingState, event: SessionStartLine, context: EventContext) -> list[Outcome]:
-    """Close all open calls of the session: its client has started again and will never finish them."""
+    """Close the open calls of the session, because its client has started again."""
     return state.end_calls(context, Evidence.NONE, all_agents=True)
 
 
@@ -234,9 +234,9 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
 def _on_transcript_message(
     state: PairingState, event: User, context: EventContext, user_text: Message | Command
 ) -> list[Outcome]:
-    """Handle a message in a transcript. It ends the calls that are older than the message.
+    """Handle a message in a transcript, which ends the calls that are older.
 
-    Times are compared, because the message's line may come after the calls that the message led to.
+    Times are compared, because the message's line may come after the calls that it led to.
     """
     session, outcomes = context.session, list[Outcome]()
     session.cleared = session.cleared or user_text.text == "/clear"
@@ -253,10 +253,7 @@ def _on_transcript_message(
 
 
 def on_attachment(state: PairingState, event: Attachment, context: EventContext) -> list[Outcome]:
-    """Handle a queued message or the end of a background task that the main agent reads while it works.
-
-    A queued message starts a turn. Any other attachment is ignored.
-    """
+    """Handle a queued message, or the end of a task, that the main agent reads while it works."""
     if event.kind != "queued_command" or event.text is None or context.agent is not None:
         return []
     user_text = read_text(event.text)
@@ -270,7 +267,7 @@ def on_attachment(state: PairingState, event: Attachment, context: EventContext)
 
 
 def on_task_end_text(state: PairingState, event: Known, context: EventContext, end: TaskEnd) -> list[Outcome]:
-    """Report that a background task has ended. What the agent does next belongs to the same turn."""
+    """Report that a background task has ended."""
     if event.prompt_id is not None:
         context.session.turns.continue_with(event.prompt_id)
     if end.task is None:
@@ -327,7 +324,7 @@ def on_result(state: PairingState, event: Result, context: EventContext) -> list
 
 
 def end_turns(session: SessionContext, turns: list[Turn], error: str | None) -> list[Outcome]:
-    """End turns for which no end is reported: the agent read the next message before they were over."""
+    """End turns whose end is not reported, because the agent read the next message first."""
     return [
         TurnEnded(session.id, one.id) if error is None else TurnReported(session.id, one.id, error=error)
         for one in turns

@@ -32,14 +32,12 @@ class Pairing:
         self.problems = self._state.problems  # kind -> how many
 
     def set_shared_sessions(self, shared: Set[SessionId]) -> None:
-        """Set which sessions several clients share. If the caller changes the set later, that counts too."""
         self._state.shared_sessions = shared
 
     def feed(self, event: Event, *, channel: str = "", client: str = "") -> list[Outcome]:
-        """Take the next event. Return its outcomes.
+        """Take the next event, and return its outcomes.
 
-        `channel` is the pane or pipe that the event came through, `client` the client that ran the hook. An
-        event that names no session belongs to the session of its channel: see the module `sessions`.
+        `channel` is the pane or pipe that the event came through, `client` the client that ran the hook.
         """
         known: Known = event  # type: ignore[assignment]  # no other event has a handler
         handle = _HANDLERS.get(type(known))
@@ -61,11 +59,9 @@ class Pairing:
     def feed_value(
         self, value: dict[str, Any], *, source: Source, channel: str = "", client: str = ""
     ) -> list[Outcome]:
-        """Parse the next event and take it: see `feed`."""
         return self.feed(parse_event(value, source=source), channel=channel, client=client)
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
-        """Close the open calls of a session that has ended (None: of all sessions)."""
         outcomes = self._state.calls.close_if(
             lambda entry: session is None or entry.session.id == session, Evidence.NONE
         )
@@ -74,24 +70,18 @@ class Pairing:
         return outcomes
 
     def close_client(self, session: SessionId, client: str) -> list[Outcome]:
-        """Close the open calls of one client in a session that another client also uses."""
         return self._state.calls.close_if(
             lambda entry: entry.session.id == session and entry.client == client, Evidence.NONE
         )
 
     def _count(self, event: Event) -> None:
-        """Count an event that was not understood."""
         if type(event) is Unknown:
             self._state.count(self.unknown, event.type)
         elif type(event) is Malformed:
             self._state.count(self.problems, f"malformed:{event.kind}")
 
     def _change_session(self, event: Known, context: EventContext) -> list[Outcome]:
-        """Report what follows if this event changed the session of its channel.
-
-        If the session's id became known, correct its calls. If a new client runs another session on the
-        channel, close the calls that the old session left open.
-        """
+        """Correct the calls of a session that got its id, and close the calls of a replaced client."""
         named, replaced = self._state.sessions.take_change()
         outcomes = self._state.calls.correct_session(named) if named else []
         if replaced is not None and self._state.calls.any_open and type(event) in _CLIENT_STARTS:
@@ -101,7 +91,6 @@ class Pairing:
         return outcomes
 
     def _handle_callback_input(self, event: control.HookCallback, channel: str) -> list[Outcome]:
-        """Feed the hook event that is inside a callback of the control protocol, and return its outcomes."""
         inner = parse_event(event.input, source=Source.HOOK)
         control_handlers.remember_callback(self._state, event, inner)
         self._state.in_callback = True

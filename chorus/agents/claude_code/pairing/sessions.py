@@ -1,11 +1,8 @@
 """Find the session that an event belongs to, and link sessions.
 
-An event that names a session belongs to that session, with few exceptions (see `SessionRegistry._switch`).
-Any other event belongs to the session of its channel (a pane or a pipe). The channel's session is the one
-named last by the most trusted kind of event: `session_start`, then `system/init`, then `result`. If two
-sources name different sessions for one call, the more trusted source decides: after the kinds above come
-other events of the stream, then hooks, then transcripts. Transcripts come last because the transcript of a
-fork has copies of another session's lines.
+An event that names no session belongs to the session of its channel, a pane or pipe. If sources disagree
+about a call's session, the more trusted one decides (see `Trust`). Transcripts are trusted least, because the
+transcript of a fork has copies of another session's lines.
 """
 
 from dataclasses import dataclass, field
@@ -41,7 +38,7 @@ class Trust(IntEnum):
 
 @dataclass(slots=True)
 class LeadText:
-    """An agent's latest text. It is the lead text of the calls after it, until one of them has a result."""
+    """An agent's latest text: the lead text of the next calls, until one of them has a result."""
 
     text: str | None = None
     message_id: str | None = None
@@ -54,19 +51,18 @@ class LeadText:
             self.text, self.message_id, self.has_result, self.in_pieces = text, message_id, False, False
 
     def append(self, piece: str) -> None:
-        """Append to text that comes in several events."""
+        """Append a piece of a text that comes in several events."""
         so_far = self.text if self.in_pieces and not self.has_result else None
         self.text, self.message_id = (so_far or "") + piece, None
         self.has_result, self.in_pieces = False, True
 
     def clear(self) -> None:
-        """Forget the text at the end of a turn: no call follows it."""
         self.text = self.message_id = None
 
     def before(self, message_id: str | None) -> str | None:
-        """Return this text if it is the lead text of a call in the message `message_id`; None if not.
+        """Return the lead text of a call in the message `message_id`; None if there is none.
 
-        It is the lead text if it is in the same message, or if no call after it has a result yet.
+        A text from another message counts only until a call after it has a result.
         """
         same = message_id is not None and message_id == self.message_id
         return self.text if same or not self.has_result else None
@@ -74,7 +70,7 @@ class LeadText:
 
 @dataclass(slots=True, eq=False)  # two contexts are never the same session
 class SessionContext:
-    """What pairing remembers of one session."""
+    """The state that pairing keeps of one session."""
 
     id: SessionId | None
     cwd: str | None = None
@@ -104,7 +100,7 @@ class SessionContext:
 
 @dataclass(slots=True)
 class EventContext:
-    """The session, agent and source of an event, and how much its session can be trusted."""
+    """The session, agent and source of an event, and the trust in its session."""
 
     session: SessionContext
     trust: Trust
@@ -149,7 +145,6 @@ class SessionRegistry:
         return news
 
     def context_of(self, event: Known, channel: str, client: str = "") -> EventContext:
-        """Find the session and agent of an event."""
         if client:
             return self._find_context(event, channel, None, client)
         held = self._channels.get(channel)
@@ -179,10 +174,7 @@ class SessionRegistry:
         return SIDECHAIN if event.sidechain else None
 
     def take_change(self) -> tuple[SessionContext | None, SessionContext | None]:
-        """Return the session whose id became known, and the session that another one replaced.
-
-        Either is None if there was no such change since the last call.
-        """
+        """Return the session whose id became known, and the one that was replaced. Forget both."""
         change, self.named, self.replaced = (self.named, self.replaced), None, None
         return change
 
@@ -209,19 +201,18 @@ class SessionRegistry:
         return context
 
     def link(self, session: SessionId | None, parent: SessionId | None, kind: LinkKind) -> None:
-        """Link a session to its parent, once per pair and kind."""
+        """Link a session to its parent, unless this link is known."""
         if not session or not parent or (session, parent, kind) in self._linked:
             return
         self._linked[session, parent, kind] = True
         self.news.append(SessionLinked(session, parent, kind))
 
     def on_cleared(self, session: SessionContext) -> None:
-        """Remember a session that ended with `/clear`. The next session in its directory continues it."""
         if session.id is not None:
             self._cleared = (session.id, session.cwd)
 
     def on_started_cleared(self, session: SessionContext) -> None:
-        """Link a session that starts after `/clear` to the one that was cleared."""
+        """Link a session that starts after `/clear` to the one that was cleared in its directory."""
         if self._cleared is not None and self._cleared[1] == session.cwd:
             parent, self._cleared = self._cleared[0], None
             self.link(session.id, parent, "clear")
@@ -244,10 +235,10 @@ class SessionRegistry:
     def _switch(
         self, event: Known, own: SessionId, held: _Channel, claim: Trust
     ) -> tuple[SessionContext, Trust]:
-        """Return the session of an event that names another session than its channel's, and the trust in it.
+        """Return the session, and the trust in it, of an event that names another session than its channel's.
 
-        The kind of event (`claim`) decides: the event belongs to the named session (`own`), or to the
-        channel's session (`held`), or the channel is switched to the named session.
+        Depending on its kind (`claim`), the event belongs to the named session or to the channel's, or the
+        channel switches to the named session.
         """
         known = self._by_id.touch(own)
         if claim is _EVENT or (claim is Trust.RESULT and known is not None):
@@ -266,10 +257,7 @@ class SessionRegistry:
         return held
 
     def _named(self, own: SessionId, held: _Channel | None, cwd: str | None) -> SessionContext:
-        """Return the session with this id, or add it.
-
-        If no event of the channel has named a session yet, the channel's session so far gets the id.
-        """
+        """Return the session with this id: a known one, the channel's session without an id, or a new one."""
         if held is None or own in self._by_id:
             return self._known(own, cwd)
         session = self._by_id[own] = self.named = held.session

@@ -77,18 +77,18 @@ class PairingState:
         counter[kind if kind in counter or len(counter) < MAX_KINDS else "other"] += 1
 
     def is_repeat(self, event: Known) -> bool:
-        """Return whether exactly this event was handled before, and remember it."""
+        """Return whether an event with this uuid was handled before, and remember the uuid."""
         uuid = event.uuid
         return uuid is not None and not self._boundaries.add(uuid)
 
     def is_known(self, key: str) -> bool:
-        """Return whether something with this key was handled before, and remember the key."""
+        """Return whether this key was seen before, and remember it."""
         return not self._boundaries.add(key)
 
     def set_hooked(self, session: SessionContext) -> None:
-        """Remember that hooks report when a call of this session starts.
+        """Remember that hooks report the start of calls in this session.
 
-        Hook callbacks do not count: the program that registered them chose for which tools they run.
+        Hook callbacks do not count, because they may be registered for some tools only.
         """
         session.hooked = session.hooked or not self.in_callback
 
@@ -103,7 +103,7 @@ class PairingState:
         return started.turn if started is not None else turns.current
 
     def transcript_turn(self, event: Known, context: EventContext) -> Turn | None:
-        """Return the turn of a transcript line, by its prompt id or the last prompt id in the transcript.
+        """Return the turn of a transcript line, by its prompt id or the last one in the transcript.
 
         The session's current turn may be a later one, because a hook may report the next message first.
         """
@@ -127,10 +127,7 @@ class PairingState:
         return True, turn
 
     def add_user_message(self, context: EventContext, message: str, turn: Turn | None) -> None:
-        """Remember in which turn a source shows a message of the user. `message` is the message's uuid.
-
-        If another source has already shown the message, join the two turns: see `_join_turns`.
-        """
+        """Remember the turn in which a source shows a message of the user, given its uuid."""
         key = (context.session, message)
         shown, sources = self._messages.get(key, _UNSEEN)
         if context.source not in sources:
@@ -138,7 +135,7 @@ class PairingState:
             self._messages[key] = (shown or turn, (*sources, context.source))
 
     def remember_pending(self, event: Known, session: SessionContext, shown: ShownCall) -> None:
-        """Remember a call that PreToolUse shows, so that a later permission request can be matched to it."""
+        """Remember a call for a later permission request that does not name its call."""
         key = (session.id, event.agent, event.prompt_id)
         pending = self._pending.touch(key)
         if pending is None:
@@ -152,7 +149,7 @@ class PairingState:
     def add_call(
         self, event: Known, context: EventContext, shown: ShownCall, message_id: str | None = None
     ) -> list[Outcome]:
-        """Add a tool call that an event of any kind shows, or merge it into the known call."""
+        """Add a tool call that an event shows, or merge it into the known call."""
         call, session, source, agent = shown.call, context.session, context.source, context.agent
         if not call:
             self.count(self.problems, "call-without-id")
@@ -175,7 +172,7 @@ class PairingState:
     def update_call(
         self, event: Known, context: EventContext, call: ToolUseId | None, update: CallUpdate
     ) -> list[Outcome]:
-        """Add to a call what an event of any kind says about its result."""
+        """Apply an update from an event that shows the result of a call."""
         if not call:
             self.count(self.problems, "result-without-id")
             return []
@@ -192,12 +189,10 @@ class PairingState:
         all_agents: bool = False, except_prompt_id: TurnId | None = None,
         only_prompt_id: TurnId | None = None, before: str | None = None,
     ) -> list[Outcome]:  # fmt: skip
-        """Close the open calls that `agent` (None: the main agent) made in the session.
+        """Close the open calls that `agent` (None: the main agent) or all agents made in the session.
 
-        `all_agents`: close the calls of all agents. A source can only end calls that it has shown itself. In
-        a session that several clients share, a client can only end its own calls, and an event that names no
-        client ends none. `except_prompt_id`: calls with this prompt id stay open. `only_prompt_id`: calls
-        with another prompt id stay open. `before`: calls made at this time or later stay open.
+        A source closes only calls that it has shown itself. In a session that several clients share, an event
+        closes only calls of its own client.
         """
         if not self.calls.any_open:
             return []
@@ -220,9 +215,9 @@ class PairingState:
         return self.calls.close_if(is_over, evidence)
 
     def only_open_call(self, context: EventContext, tool: str | None) -> ToolUseId | None:
-        """Return the call of this agent and tool that an event without a call id belongs to.
+        """Return the agent's only open call of this tool (None: any); None if there is not exactly one.
 
-        None unless exactly one such call is open and not denied.
+        Denied calls do not count.
         """
         found = [
             entry.id
@@ -235,12 +230,11 @@ class PairingState:
         return found[0] if len(found) == 1 else None
 
     def start_turn(self, context: EventContext, turn: Turn | None) -> list[Outcome]:
-        """Report that this turn has started, unless it is None: then the turn is already known."""
+        """Report that a turn has started. None stands for a turn that is already known."""
         context.lead_text.clear()  # the text belonged to the turn before
         return [TurnStarted(context.session.id, turn.id, turn.message)] if turn is not None else []
 
     def set_agent(self, call: ToolUseId, agent: AgentId) -> list[Outcome]:
-        """Set the id of the sub-agent that a call started."""
         if self.sessions.agents.touch(call) == agent:
             return []
         self.sessions.agents[call] = agent
@@ -249,7 +243,6 @@ class PairingState:
     def end_task(
         self, session: SessionId | None, task: str, call: ToolUseId | None, time: str | None
     ) -> list[Outcome]:
-        """Report that a background task has ended, once: a repeat returns nothing."""
         if not self._ended_tasks.add(task):
             return []
         return [BackgroundTaskEnded(session, call, task, time)]
@@ -258,9 +251,7 @@ class PairingState:
 def _join_turns(session: SessionContext, shown: Turn | None, turn: Turn | None) -> Turn | None:
     """Join the turns in which two sources show the same message, if they can be one turn.
 
-    They can if one has no prompt id and the other is the first turn of its prompt id. Return the joined turn,
-    or `turn` if nothing was joined. A stream gives no prompt ids, and may be read before or after the
-    transcript.
+    Return the joined turn, or `turn` if nothing was joined.
     """
     if shown is None or turn is None:
         return turn

@@ -1,10 +1,8 @@
 """Find the user message that a tool call belongs to.
 
-Hooks and transcripts give each message an id, the prompt id. It is also the id of the turn; further turns
-with the same prompt id get a number after it. The stream gives no ids. In the stream a turn begins with
-`system/init`, and its message comes before that, after it or not at all. So turns of the stream are numbered.
-A turn that starts because a background task ended has no message of its own and counts as part of the turn
-before.
+Hooks and transcripts give messages an id, the prompt id, which is also the id of the turn. Further turns with
+the same prompt id get a number after it. The stream gives no ids, so its turns are numbered. A turn that
+starts because a background task ended counts as part of the turn before.
 """
 
 from collections import deque
@@ -30,7 +28,7 @@ class Turn:
 
 
 class Turns:
-    """The turns of one session, in order."""
+    """The turns of one session."""
 
     def __init__(self) -> None:
         self.current: Turn | None = None
@@ -57,14 +55,14 @@ class Turns:
         return self._running[0] if self._running else self.current
 
     def of_prompt_id(self, prompt_id: TurnId) -> Turn:
-        """Return the newest turn of a prompt id; a new turn if no message with this id was seen."""
+        """Return the newest turn of a prompt id, or a new turn if the id is unknown."""
         turns = self._by_prompt_id.touch(prompt_id)
         if turns is None:
             turns = self._by_prompt_id[prompt_id] = [self._new(prompt_id, None)]
         return turns[-1]
 
     def on_named_message(self, prompt_id: TurnId, text: str, *, live: bool) -> Turn | None:
-        """Handle a message that has an id. Return the turn it starts; None if that turn is already known.
+        """Handle a message that has an id. Return the turn it starts; None if the turn is known.
 
         `live`: the message was sent just now, so it may be the running turn's message.
         """
@@ -91,9 +89,9 @@ class Turns:
         return turn
 
     def on_queued_message(self, text: str, prompt_id: TurnId | None) -> Turn | None:
-        """Handle a queued message that reached the working agent. Return the turn it starts; None if known.
+        """Handle a queued message that reached the working agent. Return its turn; None if the turn is known.
 
-        `prompt_id` is the id of the message before it, if the source gives one.
+        `prompt_id` is the id of the message before, if the source gives one.
         """
         prompt_id = prompt_id or (self.current.prompt_id if self.current is not None else None)
         if prompt_id is not None:
@@ -103,9 +101,8 @@ class Turns:
     def on_message(self, text: str, *, echo: bool, delivered: bool) -> Turn | None:
         """Handle a message without an id. Return its turn; None if it is queued or already known.
 
-        The turn is new, or it is the running turn, if that had no message yet.
-        `echo`: the client repeats a message that may be known from another source. `delivered`: the agent
-        reads the message now, even in the middle of a turn.
+        `echo`: another source may have shown the message. `delivered`: the agent reads the message now, even
+        in the middle of a turn.
         """
         running = self.current if self.is_running else None
         if running is not None and self._has_inits and not self._continued:
@@ -127,36 +124,25 @@ class Turns:
         return None
 
     def reading(self, text: str) -> Turn | None:
-        """Return the turn in which the agent reads a message that it gets while it works.
-
-        This is the running turn, or the turn of a message sent into it, if one of them has this message.
-        Otherwise it is the current turn.
-        """
+        """Return the turn of a message sent while the agent works; by default, the current turn."""
         return self._find_together(text) or self.current
 
     def ended_before(self, turn: Turn | None) -> list[Turn]:
-        """Return the earlier turns that end with this one.
-
-        The agent read the next message before these turns were over.
-        """
+        """Return the earlier turns that one result ends together with this turn."""
         if len(self._together) < 2:
             return []
         return self._together[: self._together.index(turn)] if turn in self._together else []
 
     def add_unnamed(self, text: str) -> Turn:
-        """Start a turn for a message without an id: in old transcripts and hooks each message starts one."""
         return self._new(None, text)
 
     def continue_with(self, prompt_id: TurnId) -> None:
-        """If a prompt id comes without a message and is unknown, assign it to the current turn.
-
-        Calls with this prompt id then belong to the current turn.
-        """
+        """Assign an unknown prompt id that came without a message to the current turn."""
         if prompt_id not in self._by_prompt_id and self.current is not None:
             self._by_prompt_id[prompt_id] = [self.current]
 
     def on_init(self) -> Turn | None:
-        """Handle `system/init`. Return the turn it starts; None if that turn is already known."""
+        """Handle `system/init`. Return the turn it starts; None if the turn is known."""
         self._has_inits = True
         if self._announced is None and not self.queued and self._ended_tasks and self.current is not None:
             self._ended_tasks -= 1
@@ -167,27 +153,27 @@ class Turns:
         return self._start_next()
 
     def unfinished(self) -> list[Turn]:
-        """Return the turns that have no result when `system/init` starts another: their client was killed."""
+        """Return the turns left without a result when `system/init` starts another. Call before `on_init`."""
         if not self._running or (self._announced is None and not self.queued and self._ended_tasks):
             return []
         running = [turn for turn in self._running if turn is not self._announced]
         return [*(early for turn in running for early in self.ended_before(turn)), *running]
 
     def ensure_running(self) -> Turn | None:
-        """Start a turn if none is running, because the agent is working. Return the turn if it is new."""
+        """Start a turn if none is running. Return the turn if it is new."""
         return None if self._running else self._start_next()
 
     def start_queued(self) -> Turn | None:
         """Start the turn of the next queued message, unless a turn is running. Return the turn if it is new.
 
-        Call it when the agent is working: older streams have a single init for all turns.
+        Older streams need this: they have a single init for all turns.
         """
         return self._start_next() if self.queued and not self.is_running else None
 
     def on_result(self, queued: int | None = None) -> bool:
         """Handle a result. Return whether no turn is running any more.
 
-        `queued` is how many messages still wait, if the client reports it.
+        `queued`: the number of messages that still wait, if the client reports it.
         """
         while queued is not None and len(self.queued) > max(queued, 0):
             self.queued.popleft()
@@ -200,10 +186,7 @@ class Turns:
         self._ended_tasks = min(self._ended_tasks + 1, MAX_QUEUED)
 
     def join(self, turn: Turn, prompt_id: TurnId) -> None:
-        """Give this prompt id to a turn that has none.
-
-        A call or message was seen both in this turn and in a turn with this prompt id, so the two are one.
-        """
+        """Give a prompt id to a turn without one, because a turn with this prompt id is the same turn."""
         turn.message = turn.message or self._by_prompt_id.get(prompt_id, [turn])[0].message
         self._rename(turn, prompt_id)
         if turn in self._together:

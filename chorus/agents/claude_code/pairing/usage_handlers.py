@@ -1,4 +1,4 @@
-"""Handlers for what the client says about its work: models, tokens, cost, errors, retries, live text."""
+"""Handlers for reports of the client about its work: models, tokens, cost, errors, retries, live text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -44,7 +44,7 @@ _CAMEL_TOKEN_NAMES = ("inputTokens", "outputTokens", "cacheReadInputTokens", "ca
 
 
 def read_tokens(usage: Mapping[str, Any]) -> Tokens:
-    """Read how many tokens were used, in either spelling of the fields; a missing field counts as 0."""
+    """Read the numbers of tokens, in either spelling of the fields; a missing number counts as 0."""
     get = usage.get
     read, written = get("input_tokens"), get("output_tokens")
     cached, stored = get("cache_read_input_tokens"), get("cache_creation_input_tokens")
@@ -131,10 +131,7 @@ def on_partial(state: PairingState, event: Partial, context: EventContext) -> li
 def report_result(
     event: Result, context: EventContext, turn: Turn | None, before: list[Turn]
 ) -> TurnReported:
-    """Return how a turn ended, from its result. The turns in `before` end with the same result.
-
-    If the result has no text, the agent's last text is the answer.
-    """
+    """Return the report of how a turn ended. The turns in `before` end with the same result."""
     usage, result, by_model, by_model_since = event.usage, event.result, event.by_model, event.by_model_since
     tokens = read_tokens(usage) if usage is not None else None
     if tokens is None and (event.input_tokens is not None or event.output_tokens is not None):
@@ -199,7 +196,7 @@ def on_cost_state(state: PairingState, event: CostState, context: EventContext) 
 
 
 def _describe_failure(event: Result) -> str | None:
-    """Return why a turn failed; None if it did not. A subtype "success" does not mean success."""
+    """Return why a turn failed; None if it did not."""
     is_error = event.is_error
     if is_error is None:
         is_error = (event.subtype or "").startswith("error")
@@ -213,10 +210,7 @@ def _describe_failure(event: Result) -> str | None:
 
 
 def _numbers(by_model: Mapping[str, Any], name: str) -> list[int | float]:
-    """Return the number under the key `name` in the usage of each model that has one.
-
-    Infinity and numbers that are too large to be true are left out.
-    """
+    """Return the number under `name` of each model that has one, without numbers too large to be true."""
     return [
         number
         for usage in by_model.values()

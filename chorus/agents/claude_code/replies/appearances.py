@@ -1,8 +1,7 @@
 """The prompts of one pane over time: each appearance of a prompt is answered at most once.
 
-`PromptAppearances` gives each appearance a serial number. The first answer for an appearance gets a key
-relay. Every later answer is refused, unless that relay ended without sending a key. If the same question is
-shown again later, that is a new appearance. This module sends no keys.
+The first answer for an appearance gets a key relay. Later answers are refused, unless that relay ended
+without sending a key.
 """
 
 from dataclasses import replace
@@ -21,8 +20,7 @@ class PromptAppearances:
     def observe(self, view: PaneView) -> PromptAppearance | None:
         """Update the current appearance from the pane's screen, and return it.
 
-        In copy mode the screen shows the past, and a screen that cannot be read may be a half-drawn
-        dialog: neither ends an appearance.
+        Neither copy mode nor an unreadable screen, which may be half drawn, ends an appearance.
         """
         if view.dead:
             self.current = None
@@ -46,18 +44,16 @@ class PromptAppearances:
         return KeyRelay(answer)
 
     def release(self, relay: AnswerRelay, serial: int) -> None:
-        """Note that a relay ended. If it sent nothing, the prompt may be answered again."""
         if relay.sent == 0 and self.current is not None and self.current.serial == serial:
             self.current = replace(self.current, claimed=False)
 
     def begin_new_appearance(self) -> None:
-        """Count the prompt shown now as a new appearance, because it is now about another call."""
+        """Count the prompt shown now as a new appearance, because it is about another call."""
         if self.current is not None:
             self._serial += 1
             self.current = replace(self.current, serial=self._serial, claimed=False)
 
     def mark_answered(self) -> None:
-        """Accept no keys for the prompt shown now: it was answered another way."""
         if self.current is not None:
             self.current = replace(self.current, claimed=True)
 

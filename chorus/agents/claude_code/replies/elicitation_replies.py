@@ -1,4 +1,4 @@
-"""The reply to an elicitation: the form's fields, with values of the types that its schema asks for."""
+"""The reply to an elicitation: the fields of its form, with values of the types in its schema."""
 
 import math
 from collections.abc import Mapping

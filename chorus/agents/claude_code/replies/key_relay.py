@@ -1,10 +1,8 @@
 """Give one answer with keys, one key per view of the pane.
 
-`KeyRelay` receives the answer once, then one view of the pane after another. For each view it returns one
-effect: press a key, wait, answered, or refused. It returns the first key only if the pane shows exactly the
-prompt that was answered, and each next key only after the screen shows the effect of the last. It returns a
-key again only if the caller reports that the key was not sent. The caller owns the clock and says when it has
-waited long enough.
+For each view, `KeyRelay` returns one effect: press a key, wait, answered, or refused. It returns the first
+key only if the pane shows exactly the prompt that was answered. Each further key follows only when the screen
+shows the effect of the key before.
 """
 
 from chorus.agents.claude_code.replies.key_sequences import KeySequence, KeyStep, plan_keys
@@ -34,7 +32,6 @@ class KeyRelay:
         self.sent = 0
 
     def observe(self, view: PaneView) -> RelayEffect:
-        """Decide what to do about the pane as it is now."""
         if self._end is None:
             effect = self._next_effect(view)
             if isinstance(effect, Answered | Refused):
@@ -43,7 +40,6 @@ class KeyRelay:
         return self._end
 
     def expire(self) -> Answered | Refused | DialogStillShown:
-        """End the relay, because the caller has waited long enough."""
         if self._end is None:
             if self._step is None or not self._step.final:
                 self._end = self._refuse("the screen did not change in time")
@@ -54,17 +50,15 @@ class KeyRelay:
         return self._end
 
     def key_not_sent(self, reason: str) -> Refused:
-        """End the relay: the pane changed before the last key could be sent."""
         self.sent -= 1
         self._end = refused = self._refuse(reason)
         return refused
 
     def retry_last_key(self) -> bool:
-        """Note that the last key was not sent, because the screen was being drawn.
+        """Note that the last key was not sent. Return whether to look at the pane again.
 
-        Return whether to look at the pane again. False for the first key: the screen may now show another
-        prompt with the same question. False for `Tab`: it is sent only once the footer offers it, and the
-        footer is drawn last.
+        False for the first key: the screen may now show another prompt with the same question. False for
+        `Tab`: the footer, which offers it, is drawn last.
         """
         assert self._step is not None
         if self.sent < 2 or self._step.key == "Tab":
@@ -119,7 +113,7 @@ class KeyRelay:
         return PressKey(step.key, step.literal)
 
     def _retry(self, step: KeyStep, view: PaneView) -> RelayEffect:
-        """Return the last key again, because it was not sent, unless the dialog has changed."""
+        """Return the last key again, unless the dialog has changed."""
         problem = _problem(view, self._answer)
         if problem is not None:
             return self._refuse(problem)
@@ -133,7 +127,7 @@ class KeyRelay:
         return PressKey(step.key, step.literal)
 
     def _verify(self, view: PaneView) -> RelayEffect:
-        """Check that the dialog disappears after the last key. If the client is gone, so is the dialog."""
+        """Check that the dialog disappears after the last key."""
         assert self._before is not None
         if view.in_mode or view.scrolled:
             return Wait()

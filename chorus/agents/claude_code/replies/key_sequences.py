@@ -1,8 +1,7 @@
 """The keys that give an answer to a dialog, one at a time.
 
-`plan_keys` turns an answer into a sequence of steps. A step is a key (or a text) and what the screen must
-show before the next step. Only keys that the screen offers are pressed: for example the number drawn before a
-label, or `Tab` while the footer names it. An answer that fits no option, or more than one, is refused.
+`plan_keys` yields steps: a key or a text, and what the screen must show before the next step. An answer that
+fits no option, or more than one, is refused.
 """
 
 from collections.abc import Callable, Generator
@@ -35,7 +34,7 @@ def _never(_: Prompt) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class KeyStep:
-    """One key or text to send, and what the screen shows when the client has handled it."""
+    """One key or text to send, and how the screen shows that the client has handled it."""
 
     key: str
     is_done: Callable[[Prompt], bool]
@@ -72,7 +71,6 @@ def plan_keys(answer: Answer, decided: Prompt, shown: Prompt) -> KeySequence:
 
 
 def without_blanks(text: str) -> str:
-    """Return the text without white space, to compare texts that may be wrapped in different places."""
     return "".join(text.split())
 
 
@@ -88,7 +86,7 @@ def _check_texts(answer: Answer) -> None:
 
 
 def _check_text(text: str | None) -> None:
-    """Refuse a text that cannot be typed: a control character or a newline would act as a key."""
+    """Raise CannotAnswer for a text that cannot be typed: a control character would act as a key."""
     if text is None:
         return
     if not text.strip() or not text.isprintable():
@@ -143,7 +141,7 @@ def _final(key: str) -> KeyStep:
 
 
 def _choose_option(shown: Prompt, index: int, text: str | None) -> KeySequence:
-    """Choose the option at `index`, and type the text if there is one. The option must take text then."""
+    """Choose the option at `index` and, if there is a text, type it."""
     option = shown.options[index]
     if text is None:
         yield from _choose_without_text(shown, index)
@@ -181,7 +179,7 @@ def _move_towards(shown: Prompt, move: str, index: int, rest: str) -> KeyStep:
 def _select(shown: Prompt, index: int) -> KeySubsequence:
     """Move the cursor row by row to an option of a numbered list.
 
-    After the last move, wait until the footer says that `Tab` adds a text to the option ("Tab to amend").
+    After the last move, wait until the footer offers to amend the option.
     """
     keys = [option.key for option in shown.options]
     if shown.selected not in keys:
@@ -194,10 +192,10 @@ def _select(shown: Prompt, index: int) -> KeySubsequence:
 
 
 def _move_cursor(shown: Prompt, move: str, key: str, *, amending: bool) -> KeyStep:
-    """Return the step that moves the cursor by one row, to the option `key`, with the arrow key `move`.
+    """Return the step that moves the cursor by one row, to the option `key`.
 
-    `amending`: wait until the footer offers to amend the option. The client draws from top to bottom: for a
-    moment the screen may show no cursor, and the footer changes last.
+    `amending`: wait until the footer offers to amend the option. The client draws from top to bottom, so the
+    screen may show no cursor for a moment.
     """
 
     def is_done(prompt: Prompt) -> bool:
@@ -246,7 +244,7 @@ def _is_same(one: Prompt, other: Prompt) -> bool:
 
 
 def _answer_questions(shown: Prompt, answers: tuple[QuestionAnswer, ...]) -> KeySequence:
-    """Answer the questions in order. The question shown must be the one that the next answer is for."""
+    """Answer the questions, in the order in which the dialog shows them."""
     if shown.rule != "question":
         raise CannotAnswer("this prompt is not a question of the agent")
     if len(answers) != len(shown.tabs):
@@ -299,7 +297,6 @@ def _toggle(shown: Prompt, key: str, checked: frozenset[str]) -> KeyStep:
 
 
 def _continue_to(key: str, following: QuestionAnswer | None) -> KeyStep:
-    """Return the step to the next question, or from the last question to the summary."""
     if following is None:
         return KeyStep(key, lambda prompt: prompt.rule == _REVIEW_RULE)
     question = without_blanks(following.question)
@@ -311,7 +308,7 @@ def _continue_to(key: str, following: QuestionAnswer | None) -> KeyStep:
 def _submit_key(shown: Prompt, answers: tuple[QuestionAnswer, ...]) -> str:
     """Return the number that submits the answers. Raises CannotAnswer if the summary shows other answers.
 
-    The client may show the labels of one answer in another order.
+    The summary may have the labels of one answer in another order.
     """
     summary = without_blanks(" ".join(shown.body)).split("●")
     for answer in answers:

@@ -1,7 +1,4 @@
-"""The reply to a permission request: the decision, in the form of permission hooks and the control protocol.
-
-An answer that does not fit the request is refused, and nothing is sent.
-"""
+"""The reply to a permission request: a decision, in the form of permission hooks and the control protocol."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
@@ -28,7 +25,10 @@ def plan_permission_reply(
     tool_input: Mapping[str, Any],
     suggestions: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Return the decision. An approval always has the whole input, because the client runs `updatedInput`."""
+    """Return the decision. Raises CannotAnswer if the answer does not fit the request.
+
+    An approval has the whole input, because the client runs `updatedInput`.
+    """
     match answer:
         case Allow(text):
             if text is not None:

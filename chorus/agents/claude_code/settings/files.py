@@ -1,6 +1,6 @@
 """Add Chorus's hooks to the client's settings files, and remove them again.
 
-A file that cannot be parsed is left alone. A symlink stays a symlink. Every write is atomic, after a backup.
+A file that cannot be parsed is left alone. A symlink stays a symlink. A changed file is backed up first.
 """
 
 import hashlib
@@ -41,7 +41,6 @@ def locate_settings(scope: SettingsScope, environment: Mapping[str, str], work_t
 
 
 def backup_directory() -> Path:
-    """Return the directory into which settings files are copied before they are changed."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local" / "state") / "chorus" / "backups"
 
@@ -72,7 +71,6 @@ def read_hook_status(scope: SettingsScope, path: Path, groups: HookGroups) -> Ho
 
 @contextmanager
 def _with_path(path: Path) -> Iterator[None]:
-    """Add the path to the message of an error, because there are three settings files."""
     try:
         yield
     except SettingsUnreadable as error:

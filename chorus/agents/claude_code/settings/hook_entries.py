@@ -1,8 +1,7 @@
 """Add Chorus's hooks to the text of the client's settings, and remove them, changing nothing else.
 
-Removing the hooks restores the text exactly. An object or list that this module creates has a blank or a line
-break after its opening bracket. Text that it adds to an empty object or list of the user is right after the
-bracket. So `remove_hooks` knows which objects and lists to remove.
+An object or list that this module creates has white space after its opening bracket. Text added to an empty
+object or list of the user is right after the bracket. So `remove_hooks` can tell them apart.
 """
 
 import itertools
@@ -33,7 +32,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 class SettingsUnreadable(ChorusError):
-    """A settings file is not valid JSON, or not of the form the client documents."""
+    """A settings file is not valid JSON, or not of the expected form."""
 
     hint = "Correct the file (until then the client ignores it), then run the command again."
 
@@ -102,10 +101,9 @@ def remove_hooks(text: str) -> str | None:
 
 
 def _cut(text: str, entry: _Entry) -> str | None:
-    """Return the text without this hook; None if Chorus created the file and nothing else is left.
+    """Cut a hook, and the objects and lists that Chorus created for it if nothing else is in them.
 
-    Objects and lists around the hook are removed too, if Chorus created them and they have nothing else in
-    them.
+    Return None if Chorus created the file and nothing else is left.
     """
     if len(entry.list.children) > 1:
         return cut_child(text, entry.list, entry.hook)
@@ -148,7 +146,6 @@ def _render_group(group: HookGroup) -> str:
 
 
 def _layout_within(text: str, parent: Node) -> _Layout:
-    """Return the layout of the parent's children."""
     indent = indent_of(text, parent.children[-1].whole_start) if parent.children else None
     if indent is None:
         return _Layout(None)
@@ -156,7 +153,6 @@ def _layout_within(text: str, parent: Node) -> _Layout:
 
 
 def _unit(text: str) -> str:
-    """Return one step of indentation, taken from the first indented line."""
     first = re.search(r"\n([ \t]+)\S", text)
     return first[1] if first else "  "
 

@@ -1,7 +1,6 @@
 """Edit a JSON text in place: add or cut one value without touching the rest.
 
-The text may be laid out in any way. Cutting an added value restores every character, and no other value is
-reformatted.
+Cutting an added value restores every character.
 """
 
 import json
@@ -20,7 +19,7 @@ class NotJson(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and its position in the text. A member of an object also has a key, and the key's position."""
+    """A value and its position in the text. A member of an object also has a key."""
 
     kind: Literal["object", "array", "plain"]
     start: int
@@ -35,7 +34,7 @@ class Node:
         return self.start if self.key_start is None else self.key_start
 
     def member(self, key: str) -> "Node | None":
-        """Return the member with this key. If the key is repeated, the last one wins, as in JSON readers."""
+        """Return the member with this key; the last one if the key is repeated, as in JSON readers."""
         return next((child for child in reversed(self.children) if child.key == key), None)
 
 
@@ -50,7 +49,7 @@ def parse_json(text: str, begin: int = 0) -> Node:
 
 
 def add_child(text: str, parent: Node, child: str) -> str:
-    """Add a child (with its key, if the parent is an object) at the end of its parent."""
+    """Add a child at the end of its parent. In an object, `child` includes the key."""
     if not parent.children:
         return text[: parent.start + 1] + child + text[parent.start + 1 :]
     last = parent.children[-1]
@@ -70,10 +69,7 @@ def cut_child(text: str, parent: Node, child: Node) -> str:
 
 
 def indent_of(text: str, at: int) -> str | None:
-    """Return the blanks from the start of the line to this position.
-
-    None on the first line, or if there is other text before the position.
-    """
+    """Return the blanks before this position; None on the first line, or after other text in the line."""
     begin = text.rfind("\n", 0, at) + 1
     return text[begin:at] if begin and not text[begin:at].strip(" \t") else None
 

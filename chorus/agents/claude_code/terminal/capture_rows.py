@@ -32,7 +32,7 @@ def guess_widths(data: bytes) -> list[int]:
 
 
 def find_unused_rows(data: bytes, texts: Iterable[bytes]) -> list[UnusedRow]:
-    """Return the rows that no event was read from. `texts`: the texts of the events, in order."""
+    """Return the rows with text that no event was read from. `texts`: the texts of the events, in order."""
     rows = tidy_rows(data).split(b"\n")
     used = bytearray(len(rows))
     for first, last in find_rows(rows, texts):
@@ -47,8 +47,7 @@ def find_unused_rows(data: bytes, texts: Iterable[bytes]) -> list[UnusedRow]:
 def find_rows(rows: Sequence[bytes], texts: Iterable[bytes]) -> list[tuple[int, int]]:
     """Return the first and the last row of each text. The texts must be in the order of the rows.
 
-    Blanks are ignored, because rows lose their trailing blanks and texts have no newlines between rows. If a
-    text is not found, its last row is the row before its first.
+    Blanks and newlines are ignored. If a text is not found, its last row is the row before its first.
     """
     solid = [row.translate(None, _BLANKS) for row in rows]
     ends = list(accumulate(map(len, solid)))

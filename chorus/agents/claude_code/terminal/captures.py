@@ -1,8 +1,6 @@
 """Read the events of a whole capture, whose parts may be wrapped at different widths.
 
-A capture is read again and again while it grows, so the events must not depend on where it was cut. Rows that
-gave no event at the best width are read again by themselves: the pane may have been wider or narrower when
-they were printed.
+A capture is read again and again while it grows, so the events must not depend on where it ends.
 """
 
 from collections.abc import Sequence
@@ -19,8 +17,7 @@ MAX_PARTS = 8
 def read_capture(data: bytes, widths: Sequence[int] = ()) -> list[Document]:
     """Return the events of a capture, in order. `widths`: the pane widths to try first.
 
-    An event is returned even if blanks at the ends of its rows are in doubt, but then it is marked as
-    inexact.
+    An event is marked as inexact if blanks at the ends of its rows are in doubt.
     """
     rows = tidy_rows(data).split(b"\n")
     found = _read_rows(rows, widths, MAX_PARTS)
@@ -30,7 +27,7 @@ def read_capture(data: bytes, widths: Sequence[int] = ()) -> list[Document]:
 def _read_rows(rows: list[bytes], widths: Sequence[int], parts: int) -> list[tuple[int, Document]]:
     """Return the events of these rows, each with the index of its first row.
 
-    Rows that give no event are read again by themselves, and so on, at most `parts` times.
+    Rows that give no event are read again by themselves, `parts` levels deep.
     """
     data = b"\n".join(rows)
     best, is_wrapped = _read(data, None)

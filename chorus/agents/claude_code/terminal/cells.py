@@ -1,8 +1,7 @@
 """Count the cells that text takes in a tmux pane, and find out whether all terminals count the same.
 
-Checked against tmux 3.3a, 3.5a and 3.8 for every code point. Versions differ about joined and modified emoji,
-flags, format characters, symbols that became wide, and code points newer than their tables. These characters
-are counted as 3.3a counts them, and marked unsure.
+Checked against tmux 3.3a, 3.5a and 3.8 for every code point. Characters about which versions differ are
+counted as 3.3a counts them, and marked unsure.
 """
 
 import re

@@ -1,8 +1,6 @@
 """Read the output of panes from a log of tmux control mode (`tmux -C`).
 
-The text comes in chunks, which may end anywhere. The output is unescaped but not decoded, because a UTF-8
-character may be split between two messages. Other notifications and the replies to commands are skipped:
-their text may be anything.
+The output is unescaped but not decoded, because a UTF-8 character may be split between two messages.
 """
 
 import re
@@ -55,7 +53,6 @@ class ControlMode:
 
 
 def is_control_mode(beginning: bytes) -> bool:
-    """Return whether a recording begins as every `tmux -C` session does."""
     return _REPLY.match(beginning.removeprefix(b"\x1bP1000p")) is not None
 
 

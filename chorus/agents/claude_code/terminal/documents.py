@@ -1,9 +1,7 @@
 """Decide which JSON objects found in a stream are documents, and which documents are new.
 
-A document is a whole object that is not inside another one. `DocumentCollector` takes the objects that the
-row reader finds, and the rows without objects. It passes on documents and counts all else as a problem. If a
-document's text may differ from what was printed, the document is passed on only on request, marked as
-inexact. `SeenDocuments` recognises documents that were read before.
+A document is a whole object that is not inside another one. If its text may differ from what was printed, it
+is passed on only on request, marked as inexact.
 """
 
 from collections import Counter, deque
@@ -23,7 +21,7 @@ Give = Callable[[bytes, dict[str, Any], bool], None]
 
 @dataclass(frozen=True, slots=True)
 class ObjectLocation:
-    """Where an object was found: the position of its first row, its start in that row, and its last row."""
+    """The position of an object's first row, the object's start in that row, and its last row."""
 
     position: int
     start: int
@@ -34,8 +32,7 @@ class ObjectLocation:
 class BrokenObject:
     """An object that broke off before row `until`. Its rows are read again for other objects.
 
-    A row is identified by its position in bytes from the start of the source, and the start of an object by
-    its row and the offset in that row.
+    A row is identified by its position in bytes from the start of the source.
     """
 
     until: int = 0
@@ -53,7 +50,7 @@ class BrokenObject:
         return row >= self.until or (self.next_starts.get(row) == start and (row, start) not in self.disputed)
 
     def abandon(self, row: int, start: int) -> None:
-        """Note that the object at this place broke off, so that it is not read again without end."""
+        """Note that the object at this place broke off, so that it is not read again."""
         self.abandoned.add((row, start))
         if self.next_starts.get(row) == start:
             del self.next_starts[row]
@@ -85,18 +82,11 @@ class DocumentCollector:
 
     @property
     def expects_documents(self) -> bool:
-        """True if an object that fills a row can only be a document.
-
-        This is true after the first object, unless the rows of a broken object are read again, or the row
-        above has text but no object.
-        """
+        """Whether an object that fills a row can only be a document."""
         return self._started and not self._above and not self.broken.until
 
     def on_object_start(self) -> None:
-        """Note that an object has started.
-
-        From now on, no row is counted as the end of an object that began before the first row.
-        """
+        """Note that an object has started. Later rows without objects count as noise, not as cut off."""
         self._started = True
 
     def add_noise(self, row: bytes, position: int) -> None:
@@ -158,10 +148,7 @@ class DocumentCollector:
         return doubt
 
     def _is_disputed(self, place: ObjectLocation) -> bool:
-        """Return whether the object may be the last part of the broken object.
-
-        Such a part is not counted as a problem: the broken object is already counted.
-        """
+        """Return whether the object may be the last part of the broken object."""
         return (place.position, place.start) in self.broken.disputed
 
 
@@ -172,9 +159,8 @@ DEFAULT_LIMIT = 100_000
 class SeenDocuments:
     """Recognises documents that were seen before, in overlapping captures or in a capture and a pipe.
 
-    A document is identified by its uuid. Control messages and older formats have no uuid: they are identified
-    by their exact text, so two with the same text count as one. Only the last `limit` documents are
-    remembered: older ones have scrolled out of every capture.
+    A document is identified by its uuid or, if it has none, by its exact text. Only the last `limit`
+    documents are remembered.
     """
 
     def __init__(self, *, limit: int = DEFAULT_LIMIT) -> None:

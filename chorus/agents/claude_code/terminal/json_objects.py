@@ -1,10 +1,7 @@
 """JSON objects in text that comes in pieces: find where one ends, and decode it.
 
-`ObjectScan` follows an object from its opening brace through pieces that may end anywhere. It reports whether
-the object is still open, where the object ends, or where the text stops being JSON. It looks at each byte
-once. It checks quotes, escapes, brackets, commas and colons as strictly as the grammar, but not the digits of
-`\\uXXXX` escapes or the inside of numbers and literals: an object that it calls complete must still be
-decoded.
+`ObjectScan` looks at each byte once. It does not check the digits of `\\uXXXX` escapes or the inside of
+numbers and literals, so an object that it calls complete must still be decoded.
 """
 
 import json
@@ -49,8 +46,8 @@ _STEPS: dict[tuple[int, int], int] = {
 class ObjectScan:
     """Scans one object, piece by piece.
 
-    `end`: where in the last piece the scan stopped. `offset`: the total size of the pieces before.
-    `last_closed`: where the object that was closed last begins and ends, counted from the first piece.
+    `end`: where in the last piece the scan stopped. `offset`: the size of all pieces that left the object
+    open. `last_closed`: start and end of the object that was closed last, counted from the first piece.
     """
 
     __slots__ = ("_at", "_escaped", "end", "last_closed", "offset", "stack")
@@ -72,7 +69,6 @@ class ObjectScan:
         return self._at in (_VALUE, _FIRST_ITEM)
 
     def feed(self, text: bytes, start: int = 0) -> Progress:
-        """Scan the next piece of the object, `text[start:]`."""
         self.end = start
         progress = self._follow(text)
         if progress is OPEN:
@@ -167,8 +163,8 @@ def parse_object(text: bytes) -> dict[str, Any] | None:
 def parse_unusual_object(text: bytes) -> dict[str, Any] | None:
     """Decode JSON that orjson refuses, with the slower standard decoder.
 
-    orjson refuses two kinds of valid JSON: a lone surrogate escape, which the client prints when a string was
-    cut inside a surrogate pair, and a number too large for a double.
+    orjson refuses a number too large for a double and a lone surrogate escape. The client prints such an
+    escape when a string was cut inside a surrogate pair.
     """
     try:
         value = json.loads(text.decode("utf-8"), parse_constant=_refuse)

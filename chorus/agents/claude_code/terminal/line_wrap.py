@@ -1,9 +1,7 @@
 """How a terminal wraps lines: whether a row continues in the next one, and which blanks it lost.
 
-There are three kinds of source: `NoWrap` never wraps (`pipe-pane`, control mode, `capture-pane -J`,
-transcripts), `KnownWidth` wraps at a known width, and `UnknownWidth` may wrap at an unknown one. A row of
-`capture-pane` is full, or lacks the blanks at its end, or is one cell short because the next character is two
-cells wide. The rules and their reasons are in docs/decisions/0002-wrapped-rows.md.
+A row of `capture-pane` is full, or lacks the blanks at its end, or is one cell short before a wide character.
+The rules and their reasons are in docs/decisions/0002-wrapped-rows.md.
 """
 
 from collections import Counter
@@ -24,7 +22,7 @@ _MIN_PANE_WIDTH = 20
 
 @dataclass(frozen=True, slots=True)
 class JoinedRows:
-    """The rows of one object, joined into one text, and what the rows show about the source."""
+    """The rows of one object joined into one text, and facts that they show about the source."""
 
     text: bytes
     problem: str | None = None  # why the text may differ from what was printed
@@ -58,7 +56,7 @@ class LineWrap(Protocol):
         ...
 
     def learn(self, joined: JoinedRows) -> None:
-        """Remember what the rows of a whole object show about the source: row sizes, blanks at row ends."""
+        """Remember row sizes and blanks at row ends from the rows of a whole object."""
         ...
 
     def contradicts(self, rows: Sequence[bytes]) -> bool:
@@ -120,7 +118,6 @@ class UnknownWidth(NoWrap):
 
 
 def row_width(row: bytes) -> int:
-    """Return the width of a row in cells."""
     if row.isascii():
         return len(row)
     return count_cells(row.decode("utf-8", "replace"))[0]
@@ -142,7 +139,7 @@ _FOLLOWS = {
 
 @dataclass(frozen=True, slots=True)
 class PaddedRows:
-    """Rows of ASCII text, each filled up with blanks to the width of the pane, as one text."""
+    """Rows of ASCII text, filled up with blanks to the width of the pane and joined into one text."""
 
     text: bytes
     rows: int  # number of rows, without the last, which is not padded
@@ -290,10 +287,7 @@ class KnownWidth:
         return JoinedRows(b"".join(rows), problem, may_lack_blanks, keeps_blanks, tally, leaves_short)
 
     def _fits(self, tally: Counter[int]) -> bool:
-        """Return whether rows of these sizes, and the rows learned before, can be from a pane of this width.
-
-        `tally` is the number of rows by size.
-        """
+        """Return whether rows of these sizes and the rows learned before may be from a pane of this width."""
         if max(tally, default=0) > self._width:
             return False
         seen = self._sizes + tally
@@ -305,11 +299,10 @@ class KnownWidth:
         return seen[widest] < max(_MIN_TELLING_ROWS, seen.total() / 2)
 
     def _measure(self, rows: list[bytes]) -> _Sizes:
-        """Measure the rows in cells, as tmux does.
+        """Measure all rows but the last: in cells, else in bytes or characters.
 
-        If any row is not UTF-8, measure all in bytes. If any has more cells than the pane, measure all in
-        characters. A size in cells is unsure if terminals disagree about it, or if a program like `fold` may
-        have wrapped the row.
+        A size in cells is unsure if terminals disagree about it, or if a program like `fold` may have wrapped
+        the row.
         """
         sizes = _Sizes([len(row) for row in rows[:-1]])
         try:

@@ -1,10 +1,8 @@
 """An object that started in one row and continues in the next.
 
-`OpenObject` holds the object's rows so far and the scan that follows them. `EndFinder` finds the object's
-last row without a scan: it guesses by how rows end and begin, and lets the decoder confirm the guess. A guess
-may fail, but a guess that the decoder confirms is right, because the beginning of an object is never a whole
-object. So events of megabytes are read at nearly the decoder's speed. After a failed guess, the next one is
-made only when there is twice as much text.
+`EndFinder` finds the object's last row without a scan: it guesses by how rows end and begin, and the decoder
+confirms the guess. A confirmed guess is right, because the beginning of an object is never a whole object. So
+events of megabytes are read at nearly the decoder's speed.
 """
 
 import re
@@ -65,7 +63,7 @@ class OpenObject:
         return b"".join((b"\n".join(self.rows), b"\n", *unscanned, last[:-1]))
 
     def drop_rows(self) -> None:
-        """Drop the object's rows, because it is too long: from now on only its end is looked for."""
+        """Drop all rows but the last, because the object is too long: only its end is still looked for."""
         self.too_long = True
         del self.rows[:-1], self.positions[:-1], self.offsets[:-1]
         self.inner_rows.clear()
@@ -82,10 +80,9 @@ class OpenObject:
         return "cut-off" if self.rows[0][self.start : self.start + 2] == b'{"' else "noise"
 
     def next_starts(self) -> tuple[int, int] | None:
-        """Return the row and start of the next object, if this one was cut off without a newline.
+        """Return the row and start of the next object if this one was cut off without a newline; else None.
 
-        Call it when the scan failed in the last row. The next object's brace may be at the end of the row
-        before.
+        Call it when the scan failed in the last row.
         """
         before = self.rows[-2] or b" "
         start = find_start_after_cut(before + self.rows[-1], len(before) + self.scan.end)
@@ -96,11 +93,10 @@ class OpenObject:
         return position if position > (0, self.start) else None
 
     def last_inner(self, *, in_row: bool) -> tuple[int, int] | None:
-        """Return the row and offset of the last inner object, if it may be the next document; else None.
+        """Return the row and offset of the last inner object if it may be the next document; else None.
 
-        It may be a document if it ends at the end of a row and the scan failed right after it: the outer
-        object may have been cut off before it. `in_row`: the scan failed inside the last row, not at its
-        start.
+        It may be a document if it ends its row and the scan failed right after it. `in_row`: the scan failed
+        in the last row, not after it.
         """
         if self.scan.last_closed is None:
             return None

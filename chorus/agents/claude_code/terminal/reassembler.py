@@ -1,10 +1,4 @@
-"""Read whole JSON objects out of the text of a terminal, once each and in order.
-
-The text comes in chunks, which may end anywhere: from `pipe-pane`, control mode, or `capture-pane`, joined or
-in rows. `Reassembler` returns each whole top-level object with its exact text, and counts the text that it
-skips. It never strips blanks. An object whose text could differ from what was printed is returned only if
-`allow_inexact` is set.
-"""
+"""Read whole JSON objects out of the text of a terminal, once each and in order."""
 
 from collections import Counter
 from typing import Any
@@ -25,14 +19,13 @@ class Reassembler:
     """Reads one source: one pipe, one capture, one file.
 
     `width` is the pane's width, for a capture in rows. `unwrapped`: the source never wraps, so a newline
-    inside an object always means that the object was cut off. Without either, an object over several rows is
-    counted and not returned. `allow_inexact`: also return objects in which only blanks at the ends of rows
-    are in doubt, marked `exact=False`.
+    inside an object means that the object was cut off. Without either, an object over several rows is counted
+    and not returned. `allow_inexact`: also return objects whose blanks at row ends are in doubt, marked
+    `exact=False`.
 
-    `problems` counts by kind: "noise" (rows that belong to no object), "cut-off" (an object without its end
-    or beginning), "too-long" (over `max_size`), "malformed" (not JSON), "unknown-width" (wrapped, and no
-    width given), "ambiguous-wrap" (two texts would look the same), "wrong-width" (the rows contradict the
-    width given).
+    `problems` counts by kind: "noise" (rows that belong to no object), "cut-off", "too-long" (over
+    `max_size`), "malformed" (not JSON), "unknown-width" (wrapped, and no width given), "ambiguous-wrap" (two
+    texts would look the same), "wrong-width" (the rows contradict the width given).
     """
 
     def __init__(
@@ -66,7 +59,6 @@ class Reassembler:
         return self._collect() if self._given else []
 
     def close(self) -> list[Document]:
-        """End the source: no text follows. Return the objects that are known to be whole only now."""
         self._read(b"\n", 1)
         self._reader.finish()
         return self._collect()
@@ -92,7 +84,7 @@ class Reassembler:
             self._skipping_row = True
 
     def _take_row(self, rest: bytes) -> bytes:
-        """Return the unfinished row with `rest` as its end, and forget it. A long row is copied only once."""
+        """Return the unfinished row with `rest` as its end, and forget it."""
         row = b"".join((*self._row, rest.removesuffix(b"\r")))
         self._row.clear()
         self._row_size = 0
@@ -107,7 +99,7 @@ class Reassembler:
 
 
 def _encode(text: str) -> bytes:
-    """Encode text; surrogate escapes become their bytes again, other lone surrogates are kept."""
+    """Encode text. Surrogate escapes become their bytes, unless there are other lone surrogates."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -1,8 +1,7 @@
 """Read the events of any recording, with the source of each.
 
 A recording is a stream, a capture of a pane, a log of tmux control mode, a transcript, hook events, or both
-directions of the control protocol. `Recording` detects the kind. The objects are as the client printed or
-wrote them, unless the recorder wrapped them: `{dir, msg}` adds a direction, `{stdin}` contains a hook event.
+directions of the control protocol.
 """
 
 import json
@@ -42,7 +41,6 @@ class Recording:
 
     @property
     def problems(self) -> Counter[str]:
-        """The text that was skipped, counted by kind: see `Reassembler`."""
         return sum((pane.problems for pane in self._panes.values()), Counter())
 
     def guess_widths(self) -> list[int]:

@@ -1,10 +1,8 @@
 """Find the JSON objects in rows of terminal text.
 
-`RowReader` takes whole rows, any number at a time, and passes the objects and other rows to a
-`DocumentCollector`. An object may continue over as many rows as the source's `LineWrap` allows. If an object
-turns out to be invalid or incomplete, its rows are read again for other objects. No byte is scanned more than
-a few times: a byte has only two possible readings (inside a string or outside), and rows that begin with a
-part of an object are skipped.
+If an object turns out to be invalid or incomplete, its rows are read again for other objects. No byte is
+scanned more than a few times: a byte has only two possible readings (inside a string or outside), and rows
+that begin with a part of an object are skipped.
 """
 
 from collections import Counter
@@ -28,7 +26,7 @@ _BRACE, _RETURN = b"}\r"
 
 @dataclass(slots=True)
 class _Piece:
-    """Rows to be read. A row that is read again has the same position in the source as before."""
+    """Rows to be read. A row that is read again keeps its position in the source."""
 
     data: bytes
     position: int
@@ -38,7 +36,7 @@ class _Piece:
     def tidy(self) -> None:
         """Apply `tidy_rows` to the rows not read yet.
 
-        This may change the positions of the rows, but they still increase from row to row.
+        The positions of the rows may change, but they still increase from row to row.
         """
         self.position += self.next
         self.data, self.next, self.clean = tidy_rows(self.data[self.next :]), 0, True
@@ -65,7 +63,6 @@ class RowReader:
         self._drain()
 
     def read_row(self, row: bytes) -> None:
-        """Read one row without its newline."""
         plain = row.startswith(b"{") and row.endswith(b"}")
         if plain and self._open is None and self._collector.expects_documents and self._give_plain_row(row):
             self._received += len(row) + 1
@@ -82,7 +79,7 @@ class RowReader:
             self._drain()
 
     def skip_row(self, beginning: bytes) -> None:
-        """Count a row that is too long to keep, given its beginning, and give up the object that is open."""
+        """Count a row that is too long to keep, and give up the object that is open."""
         self.finish()
         self._problems["noise" if find_start(beginning) is None else "too-long"] += 1
 
@@ -118,7 +115,7 @@ class RowReader:
             self._scan_row(row, position, start)
 
     def _read_plain_rows(self, piece: _Piece) -> None:
-        """Read rows that are exactly one object each, without any other work. Nearly all rows are."""
+        """Read rows that are exactly one object each. Nearly all rows are."""
         data, start = piece.data, piece.next
         while data.startswith(b"{", start):
             end = data.find(b"\n", start)

@@ -1,8 +1,4 @@
-"""The text around objects on a terminal: escape sequences, control characters, shell prompts.
-
-These functions find out where in a row an object may start, and whether a text may follow an object. They
-never decide whether there is an object.
-"""
+"""The text around objects on a terminal: escape sequences, control characters, shell prompts."""
 
 import re
 
@@ -38,9 +34,9 @@ def tidy_rows(rows: bytes) -> bytes:
 
 
 def find_start(row: bytes, at: int = 0) -> int | None:
-    """Return where an object may start; None if nowhere.
+    """Return where an object may start at or after `at`; None if nowhere.
 
-    Between `at` and that place there may be only invisible bytes or a shell prompt.
+    Only invisible bytes or a shell prompt may be before the object.
     """
     if row[at : at + 1] == b"{":
         return at
@@ -57,10 +53,8 @@ def find_start(row: bytes, at: int = 0) -> int | None:
 def find_start_after_cut(row: bytes, failed: int) -> int | None:
     """Return where the next object starts after one that was cut off without a newline; None if not found.
 
-    `failed` is where the scan of the cut object failed: at the next object's brace, or at a backslash or a
-    shell prompt before the brace. Or the object was cut off inside a string: then the scan read the brace as
-    text, took the quote after the brace for the end of the string, and failed after that quote. The quote may
-    also be in the next row.
+    `failed` is where the scan of the cut object failed, usually near the next object's brace. If the object
+    was cut off inside a string, the scan read the brace as text and failed after the quote that follows it.
     """
     few = row[max(0, failed - _MAX_LEAD) : failed]
     taken = failed - len(few) + len(few.rstrip(b" \t")) - 2
@@ -71,7 +65,7 @@ def find_start_after_cut(row: bytes, failed: int) -> int | None:
 
 
 def find_next(row: bytes, ended: int) -> int | None:
-    """Return where the next object starts after one that ended at `ended` in the same row."""
+    """Return where the next object starts in a row after one that ended at `ended`; None if nowhere."""
     seen = _skip_invisible(row, ended)
     return seen if row[seen : seen + 2] == b'{"' else find_start(row, ended)
 
@@ -84,7 +78,7 @@ def may_follow(row: bytes, at: int) -> bool:
     """Return whether the text from `at` on may follow an object that ends there.
 
     A comma or a bracket may not: the object before it is a part of a larger one, whose beginning scrolled
-    away. Another object or a shell prompt may: the object before it lost its newline.
+    away.
     """
     return ends_row(row, at) or find_next(row, at) is not None or _PROMPT.match(row, at) is not None
 
