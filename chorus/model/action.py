@@ -1,7 +1,6 @@
 """Tool calls as values: a `Call` while it is open, an `Action` when it has ended.
 
-The values are named tuples: several are created for every call, and a frozen dataclass takes four times as
-long to create.
+They are named tuples because a frozen dataclass takes four times as long to create.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,8 +38,8 @@ class ReportHunk(NamedTuple):
 class FileReport(NamedTuple):
     """The client's report on one file: its text before and after a call.
 
-    This is text, not bytes: the client reads CRLF as LF and undecodable bytes as U+FFFD. So a report helps to
-    separate changes but cannot replace what is on disk.
+    The client reads CRLF as LF and undecodable bytes as U+FFFD, so this text cannot replace the bytes on
+    disk.
     """
 
     path: str
@@ -54,10 +53,8 @@ class FileReport(NamedTuple):
 class ChangeReport(NamedTuple):
     """The client's report of what a call changed.
 
-    `changed` lists the paths that the client reports as changed, `files` only those with details. `complete`
-    is False if more files changed than the report lists.
-
-    For Bash the client reports every change made while the command ran, including those of other processes.
+    `complete` is False if more files changed than the report lists. For Bash, the report includes changes
+    that other processes made while the command ran.
     """
 
     files: tuple[FileReport, ...]
@@ -85,8 +82,7 @@ class Call(NamedTuple):
 class Action(NamedTuple):
     """A finished call.
 
-    The status `unfinished` means that the call was interrupted, or that its session ended before the call
-    returned. Either way the call will not go on.
+    The status `unfinished` means that the call was interrupted, or that its session ended before it returned.
     """
 
     id: ToolUseId

@@ -1,7 +1,6 @@
 """Answers to a prompt.
 
-An answer is tied to one prompt by the prompt's fingerprint, its pane and the pane's process. It does not say
-which keys to press: each key is looked up on the screen just before it is pressed.
+An answer does not say which keys to press: each key is looked up on the screen just before it is pressed.
 """
 
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class AllowAlways:
-    """Allow, by the option that also changes which calls need permission from now on."""
+    """Choose the option that allows the call and changes which later calls need permission."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class QuestionAnswer:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswers:
-    """Answers to all the questions of one prompt, in the order of the questions."""
+    """Answers to all questions of one prompt, in the order of the questions."""
 
     answers: tuple[QuestionAnswer, ...]
 
@@ -59,8 +58,6 @@ Answer = Allow | AllowAlways | Deny | ChooseOption | QuestionAnswers
 
 @dataclass(frozen=True, slots=True)
 class PromptAnswer:
-    """An answer with the prompt, the pane and the process it is for."""
-
     prompt: Prompt
     pane: PaneId
     # The process in the pane, by pid and start time, because the system may give the pid to another process.
@@ -69,7 +66,6 @@ class PromptAnswer:
 
 
 def describe_answer(answer: Answer) -> str:
-    """Describe the answer briefly, for the audit log."""
     match answer:
         case Allow(text):
             return "allow" + _suffix(text)

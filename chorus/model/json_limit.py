@@ -8,5 +8,4 @@ MAX_COMMAS = 3_000_000
 
 
 def is_too_much(data: bytes) -> bool:
-    """Return True if this JSON would take too long to parse."""
     return len(data) > MAX_JSON_BYTES or (len(data) > MAX_COMMAS and data.count(b",") > MAX_COMMAS)

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def parse_json_lines(lines: Iterable[bytes | str]) -> Iterator[dict[str, Any]]:
-    """Yield the object in each line. Skip lines that hold no object, such as one that a crash cut short."""
+    """Yield the object in each line, and skip lines without one, such as a line cut short by a crash."""
     for line in lines:
         try:
             value = json.loads(line)

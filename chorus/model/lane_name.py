@@ -1,8 +1,7 @@
 """Name, match and recognise lanes.
 
 A lane is a branch in a namespace of its own: `chorus/fix-the-parser-1a2b`. If the user has a branch named
-`chorus`, git cannot create a branch below it, and lanes are in `chorus-lanes/` instead. All code that must
-know whether a ref is a lane, or which lane the user means, uses this module.
+`chorus`, git cannot create a branch below it, and lanes are in `chorus-lanes/` instead.
 """
 
 import re
@@ -28,17 +27,14 @@ def lane_ref(name: str) -> str:
 
 
 def is_lane_ref(ref: str) -> bool:
-    """Return True if the ref is in one of the namespaces of lanes."""
     return ref.startswith(LANE_REFS)
 
 
 def branch_name(ref: str) -> str:
-    """Return the name of a ref's branch as git prints it: without `refs/heads/`."""
     return ref.removeprefix(BRANCHES)
 
 
 def short_lane_name(name: str) -> str:
-    """Return a lane's name without its namespace."""
     for namespace in NAMESPACES:
         if name.startswith(namespace):
             return name[len(namespace) :]
@@ -46,10 +42,7 @@ def short_lane_name(name: str) -> str:
 
 
 def lane_spellings(wanted: str) -> tuple[str, ...]:
-    """Return the lane names that `wanted` may mean.
-
-    `wanted`: a full lane name, a lane name without its namespace, or a ref.
-    """
+    """Return the possible names of a lane that is given by its full name, its short name or its ref."""
     name = branch_name(wanted)
     return (name, *(namespace + name for namespace in NAMESPACES))
 
@@ -59,7 +52,7 @@ def choose_lane_name(
 ) -> LaneName:
     """Name a new lane by the first words of the message and a piece of the session's id.
 
-    If the message has no words, the day replaces them. `taken`: the existing branches and the former lanes.
+    `day` replaces a message without words. `taken`: the existing branches and the former lanes.
     """
     namespace = next((each for each in NAMESPACES if each.rstrip("/") not in taken), NAMESPACES[-1])
     words = _WORD.findall((message or "").lower())[:MAX_WORDS]

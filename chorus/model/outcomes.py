@@ -1,10 +1,8 @@
 """Outcomes: what an agent's adapter reports about a session, after it has paired the agent's events.
 
-For each call there is at most one `CallOpened`, then exactly one `ActionClosed`, with at most one
-`CallStarted` between them. A call that a source shows again after thousands of others may be reported a
-second time. Facts that are learned later (a denial listed at the end of the turn, a late result, text from a
-second source) are reported as `StatusCorrected`, `LeadTextAdded` or `OwnerCorrected`. The outcomes that occur
-for every call or turn are tuples, because tuples are created faster than dataclasses.
+A call has at most one `CallOpened`, then at most one `CallStarted`, then one `ActionClosed`. A call that a
+source shows again after thousands of others may be reported a second time. `StatusCorrected`, `LeadTextAdded`
+and `OwnerCorrected` report facts that are learned later.
 """
 
 from collections.abc import Mapping
@@ -54,13 +52,13 @@ class TurnEnded(NamedTuple):
 
 
 class SessionIdle(NamedTuple):
-    """The client waits for the next message: the turn has ended or was interrupted, perhaps some time ago."""
+    """The client waits for the next message. The turn may have ended some time ago."""
 
     session: SessionId
 
 
 class CallOpened(NamedTuple):
-    """A new call. `running`: the call may already run; if False, a `CallStarted` reports its start."""
+    """A new call. If `running` is False, a later `CallStarted` reports its start."""
 
     call: Call
     running: bool = True
@@ -98,7 +96,7 @@ class LeadTextAdded:
 
 @dataclass(frozen=True, slots=True)
 class OwnerCorrected:
-    """A later source shows who made a closed action. `session`, `turn` and `agent` are what is known now."""
+    """A later source shows who made a closed action."""
 
     id: ToolUseId
     session: SessionId | None
@@ -110,8 +108,8 @@ class OwnerCorrected:
 class PromptOpened:
     """The client waits for an answer.
 
-    `request` is the id that a control_response must name; None if the prompt came from a hook or as text.
-    `id` is the call that the prompt is for; None if unknown.
+    `request`: the id that a control_response must name, if there is one. `id`: the call that the prompt is
+    for; None if unknown.
     """
 
     session: SessionId | None
@@ -145,7 +143,7 @@ class BackgroundTaskEnded:
 
 
 class Tokens(NamedTuple):
-    """The tokens that the model read and wrote. `input` excludes those from the cache."""
+    """The tokens that the model read and wrote. `input` counts neither cache reads nor cache writes."""
 
     input: int = 0
     output: int = 0
@@ -154,7 +152,7 @@ class Tokens(NamedTuple):
 
     @property
     def read(self) -> int:
-        """All input tokens, including those from the cache: how full the model's context was."""
+        """All input tokens, including those of the cache: how full the model's context was."""
         return self.input + self.cache_read + self.cache_write
 
     def plus(self, other: "Tokens") -> "Tokens":
@@ -165,7 +163,7 @@ class Tokens(NamedTuple):
 
 
 class TurnRenamed(NamedTuple):
-    """A turn has the id `new` from now on, because a second source uses that id."""
+    """A turn has the id `new` from now on."""
 
     session: SessionId | None
     old: TurnId
@@ -210,7 +208,7 @@ class RequestRetried(NamedTuple):
 
 
 class ErrorReported(NamedTuple):
-    """The client reports an error. It may still go on: a failed turn is reported by another outcome."""
+    """The client reports an error. The turn may still go on."""
 
     session: SessionId | None
     turn: TurnId | None
@@ -218,7 +216,7 @@ class ErrorReported(NamedTuple):
 
 
 class TurnReported(NamedTuple):
-    """What one source reports about the end of a turn. `error` is None unless the turn failed."""
+    """What one source reports about the end of a turn."""
 
     session: SessionId | None
     turn: TurnId | None
@@ -246,7 +244,7 @@ class SessionDescribed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RateLimited:
-    """The account's rate limit: whether it is reached or nearly reached (`status`), and when it resets."""
+    """The state of the account's rate limit, and when the limit resets."""
 
     session: SessionId
     status: str
@@ -257,7 +255,7 @@ class RateLimited:
 class ControlAsked:
     """A request of the control protocol that is not a prompt.
 
-    If the client sends a message to an MCP server, `server` is that server and `message` the message.
+    `server` and `message` are set if the client sends a message to an MCP server.
     """
 
     session: SessionId | None

@@ -1,7 +1,4 @@
-"""A prompt: a question the client waits on.
-
-A prompt is answered by keys or by a reply. The fingerprint ties an answer to exactly one prompt.
-"""
+"""A prompt: a question the client waits on. Its fingerprint ties an answer to exactly one prompt."""
 
 import hashlib
 import json
@@ -38,7 +35,7 @@ class Option:
     """One option of a prompt.
 
     `key` identifies the option: it is the option's number, its position in a list without numbers, or the key
-    that chooses it. `press`: the keys to press in a list without numbers.
+    that chooses it.
     """
 
     key: str
@@ -123,8 +120,7 @@ class NoPrompt:
 def fingerprint(tool: str | None, title: str, question: str, labels: list[str], body: tuple[str, ...]) -> str:
     """Hash what the user decides on: tool, title, question, options and body.
 
-    The rows of the body are hashed as drawn, because a blank can change what a command does. So the same
-    dialog drawn at another width has another fingerprint and must be answered again.
+    The body is hashed as drawn, because a blank can change what a command does.
     """
     parts = [_FINGERPRINT_VERSION, tool, title, question, labels, body]
     data = json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")
@@ -161,9 +157,9 @@ def screen_reading_json(found: Prompt | UnknownPrompt | NoPrompt) -> PromptJson 
 
 
 def split_body(rows: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the rows between the first and the last horizontal rule, and all other rows.
+    """Return the rows between the first and the last horizontal rule, and the rows outside these two.
 
-    These two rules are left out. With fewer than two rules, the first list has all rows.
+    With fewer than two rules, the first list has all rows.
     """
     rules = [index for index, row in enumerate(rows) if _RULE_LINE.fullmatch(row)]
     if len(rules) < 2:
@@ -179,9 +175,9 @@ def without_root(row: str, root: str) -> str:
 
 
 def summarize_prompt(prompt: PromptJson, root: str = "") -> str:
-    """Return a prompt's command or file; without these, the first row of its body, or else its question.
+    """Return a prompt's command or file, else the first row of its body, else its question.
 
-    `root`: the work tree. A file below the work tree is named relative to it.
+    A file below `root`, the work tree, is named relative to `root`.
     """
     tool_input = prompt.get("input") or {}
     for name in ("command", "file_path"):

@@ -4,5 +4,4 @@ from collections.abc import Iterable
 
 
 def is_at_or_below(path: str, roots: Iterable[str]) -> bool:
-    """Return True if `path` is one of `roots` or is below one of them."""
     return any(path == root or path.startswith(f"{root}/") for root in roots)

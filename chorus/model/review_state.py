@@ -39,7 +39,7 @@ def shorten_turn(turn: str) -> str:
 
 
 def find_turns(turns: Iterable[str], name: str) -> list[str]:
-    """Return the turns that `name` may mean: it is an id, its short form, or the beginning of either."""
+    """Return the turn whose id is `name`; if there is none, the turns that `name` abbreviates."""
     known = list(dict.fromkeys(turns))
     beginning, _, number = name.partition(".")
     return (
@@ -52,10 +52,10 @@ def find_turns(turns: Iterable[str], name: str) -> list[str]:
 def is_open(
     status: str, tool: str | None, reverts: Collection[str], within: str | None, *, landed: bool
 ) -> bool:
-    """Return True if an entry of the log is open: not kept, reverted, undone or landed.
+    """Return True if an entry of the log is still to be reviewed.
 
-    A revert is the user's own action and needs no review. A change that is part of another action's record
-    (`within`) is reviewed with that action.
+    A revert is the user's own action and needs no review. A change recorded `within` another action is
+    reviewed with that action.
     """
     if status != OPEN_STATUS or landed or reverts or tool == REVERT_TOOL:
         return False
@@ -63,7 +63,7 @@ def is_open(
 
 
 def render_undone(undone: UndoneJson | None) -> str | None:
-    """Return `undone by git`, or `2 of 5 lines undone by a rewind`; None if nothing is undone."""
+    """Return `undone by git`, `2 of 5 lines undone by a rewind` or the like; None if nothing is undone."""
     if undone is None:
         return None
     by = {"git": "by git", "rewind": "by a rewind"}.get(undone["by"], "by an outside change")
@@ -73,10 +73,9 @@ def render_undone(undone: UndoneJson | None) -> str | None:
 
 
 def render_lane_context(parts: Iterable[tuple[str, int | None]]) -> str:
-    """Describe whose lines an action changed, in all its files.
+    """Return `builds on your uncommitted lines in a.txt; on action 3 in b.txt (…)` or the like.
 
-    The result is like `builds on your uncommitted lines in a.txt; on action 3 in b.txt (committed to the lane
-    as context)`. `parts`: each path, with the action that wrote the lines or None for the user.
+    `parts`: each path, with the action that wrote the lines; None: the user.
     """
     paths: dict[int | None, dict[str, None]] = {}
     for path, by in parts:
@@ -89,10 +88,9 @@ def render_lane_context(parts: Iterable[tuple[str, int | None]]) -> str:
 
 
 def render_context(path: str, by: int | None, lines: Sequence[int]) -> str:
-    """Describe whose lines an action changed in one file.
+    """Return `builds on your uncommitted line 11 of a.txt (…)` or the like.
 
-    The result is like `builds on your uncommitted line 11 of a.txt (committed to the lane as context)`. `by`:
-    the action that wrote the lines; None: the user. If `lines` is empty, the whole file is meant.
+    `by`: the action that wrote the lines; None: the user. `lines`: empty for the whole file.
     """
     numbers = ", ".join(map(str, lines))
     what = f"{'line' if len(lines) == 1 else 'lines'} {numbers} of {path}" if lines else path
@@ -101,10 +99,7 @@ def render_context(path: str, by: int | None, lines: Sequence[int]) -> str:
 
 
 def render_revert_warnings(warnings: Iterable[RevertWarningJson]) -> list[str]:
-    """Return lines like `this removes total, which actions 14, 16 use in cart.py`.
-
-    Warnings about the same file and names are joined in one line.
-    """
+    """Return lines like `this removes total, which actions 14, 16 use in cart.py`."""
     users: dict[tuple[str, str], list[int]] = {}
     for warning in warnings:
         users.setdefault((warning["path"], ", ".join(warning["names"])), []).append(warning["by"])

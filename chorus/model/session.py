@@ -1,4 +1,4 @@
-"""The sessions and the state of each session, computed from outcomes."""
+"""The sessions and their states, computed from outcomes."""
 
 import re
 from collections.abc import Mapping
@@ -68,7 +68,6 @@ class Session:
 
     @property
     def is_live(self) -> bool:
-        """True if hooks or the mod report the session's calls."""
         return not LIVE_SOURCES.isdisjoint(self.sources)
 
     def as_json(self) -> SessionJson:
@@ -102,7 +101,7 @@ class SessionTable:
     _clients: dict[SessionId, list[str]] = field(default_factory=dict)  # the client seen last is last
 
     def feed(self, outcome: Outcome, *, time: str, source: str) -> Session | None:
-        """Apply an outcome to its session. Return the session, or None if no session changed."""
+        """Apply an outcome to its session. Return the session, if there is one."""
         match outcome:
             case SessionDiscovered(session, cwd):
                 return self._update(session, time, source, state="idle", **_without_none(cwd=cwd))
@@ -129,7 +128,6 @@ class SessionTable:
                 return self._describe(outcome, time, source)
 
     def _describe(self, outcome: Outcome, time: str, source: str) -> Session | None:
-        """Like `feed`, for outcomes in which the client describes itself or reports a limit or an error."""
         match outcome:
             case SessionDescribed(session, model, mode, version):
                 described = _without_none(model=model, mode=mode, version=version)
@@ -153,7 +151,8 @@ class SessionTable:
     def set_location(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
         """Set the given fields of a session, such as its pane or its client, and return the session.
 
-        A `gone` session becomes `idle`.
+        A field of None is left as it is. A `gone` session becomes `idle`. A new client is removed from every
+        other session.
         """
         old = self.sessions.get(session)
         back = {"state": "idle"} if old is not None and old.state == "gone" else {}
@@ -166,7 +165,6 @@ class SessionTable:
         return self._update(session, time, source, **back, **_without_none(**known))
 
     def clients_of(self, session: SessionId) -> list[str]:
-        """Return the known clients that run a session."""
         if session in self._clients:
             return self._clients[session]
         known = self.sessions.get(session)

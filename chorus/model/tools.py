@@ -1,8 +1,6 @@
 """The one table of the client's tools: what each may write, which file it names, how its prompt is worded.
 
-Code that treats tools differently uses this table, so a new tool is added here; only `Edit` and `Write` are
-also named elsewhere. A tool that is not listed may write anywhere, and its prompt is shown under the tool's
-name.
+A tool that is not listed may write anywhere, and its prompt is shown under the tool's name.
 """
 
 from typing import NamedTuple
@@ -87,7 +85,6 @@ def write_scope_of(tool: str) -> WriteScope:
 
 
 def find_tool(name: str) -> Tool:
-    """Return the tool's row of the table, or a default row for a tool that is not in the table."""
     known = TOOLS.get(name)
     if known is not None:
         return known

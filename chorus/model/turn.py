@@ -122,11 +122,11 @@ class TurnTable:
         self._api_ms: LruDict[SessionId, float] = LruDict(MAX_TURNS)
 
     def total_cost(self, session: SessionId) -> float | None:
-        """Return the session's cost as the client last reported it. Some clients do so only when they end."""
+        """Return the session's cost as the client last reported it."""
         return self._costs.get(session)
 
     def name_session(self, session: SessionId, unnamed: SessionId) -> None:
-        """Move the turns of `unnamed`, a stand-in id, to `session`, the real id, which is now known."""
+        """Move the turns of the stand-in id `unnamed` to `session`, the real id."""
         for record in self.of_session(unnamed):
             del self._turns[unnamed, record.turn]
             record.session = session
@@ -139,7 +139,7 @@ class TurnTable:
         return list(self._turns.values())
 
     def feed(self, outcome: Outcome, *, time: str) -> TurnRecord | None:
-        """Apply an outcome to its turn. Return the turn, or None if no turn changed."""
+        """Apply an outcome to its turn. Return the turn, if there is one."""
         match outcome:
             case TurnRenamed(session, old, new):
                 return self._rename(session, old, new)
@@ -187,11 +187,6 @@ class TurnTable:
     def _add_message(
         self, session: SessionId | None, turn: TurnId | None, message: str, time: str
     ) -> TurnRecord | None:
-        """Add a message to the turn that read it, and return the turn.
-
-        Return None, and add nothing, if `session` or `turn` is None, or if any turn of the session already
-        has the message.
-        """
         record = self._find(session, turn, time)
         if record is None or any(message in one.messages for one in self.of_session(record.session)):
             return None
@@ -199,7 +194,6 @@ class TurnTable:
         return record
 
     def _set_mode(self, session: SessionId, mode: str) -> TurnRecord | None:
-        """Set the permission mode of a session and of its running turn. Return this turn, if there is one."""
         self._modes[session] = mode
         running = [record for record in self.of_session(session) if record.state == "running"]
         if running:
@@ -269,7 +263,6 @@ class TurnTable:
         return record
 
     def _abandon(self, session: SessionId, time: str) -> TurnRecord | None:
-        """End all running turns of a session whose client has ended. Return the last of them, if any."""
         running = [record for record in self.of_session(session) if record.state == "running"]
         for record in running:
             record.state, record.ended, record.reason = "failed", time, CLIENT_ENDED
@@ -303,7 +296,8 @@ def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> Ses
 def join_turn(saved: TurnJson, known: TurnJson) -> TurnJson:
     """Merge two records of one turn: `saved` by an earlier watcher, and `known` to this watcher.
 
-    Where they differ, `saved` counts. But if `known` has more tokens, the turn went on, and `known` counts.
+    Where they differ, `known` counts if it has more tokens, because then the turn went on; otherwise `saved`
+    counts.
     """
     went_on = _count_tokens(known) > _count_tokens(saved)
     newer, older = (known, saved) if went_on else (saved, known)
@@ -326,8 +320,7 @@ def _since_last(
 ) -> float | None:
     """Return how much a session's total has grown since the last one in `totals`, and store the new one.
 
-    A restarted client may count from zero, so a total that is lower than before has grown from zero.
-    Return None, and store nothing, if `session` or `total` is None.
+    A total that is lower than before comes from a restarted client, which counts from zero.
     """
     if session is None or total is None:
         return None
@@ -337,7 +330,7 @@ def _since_last(
 
 
 def read_turns(lines: Iterable[str]) -> list[TurnJson]:
-    """Return the turns of a saved file. The last line about a turn counts; damaged lines are skipped."""
+    """Return the turns of a saved file. The last line about a turn counts."""
     found: dict[tuple[object, object], TurnJson] = {}
     for value in parse_json_lines(lines):
         if value.keys() >= _SAVED_KEYS:

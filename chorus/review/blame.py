@@ -1,7 +1,7 @@
 """Find the action that wrote each line of a file as it is now.
 
-Follows the timeline first, so it also knows lines that are in no commit; for older lines it reads the
-trailers of the commit that `git blame` names. Never changes anything.
+Lines are followed back through the timeline. For older lines, the trailers of the commit that `git blame`
+names are read.
 """
 
 from __future__ import annotations
@@ -40,23 +40,20 @@ MAX_COMPARED_FILES = 200
 
 @dataclass(slots=True)
 class Blame:
-    """For each line, counted from 0: the action that wrote it, and the commit that `git blame` names."""
+    """By line, counted from 0: the action that wrote it, and the commit that `git blame` names."""
 
     actions: dict[int, str] = field(default_factory=dict)
     commits: dict[int, Oid] = field(default_factory=dict)
 
 
 def blame_from_disk(root: Path, name: str, line: int | None) -> list[BlameLineJson]:
-    """Blame a file, reading no more of the history than its lines need.
-
-    Raises TimelineUnreadable if the answer needs the whole history.
-    """
+    """Blame a file without reading the whole history. Raises TimelineUnreadable if that is not possible."""
     with closing(Workspace.open(root)) as workspace, DiskLog.open(root) as disk_log:
         return blame(DiskFileHistory(workspace, disk_log), name, line)
 
 
 def run_git_blame(git: Git, path: RepoPath, line: int | None) -> bytes:
-    """Run `git blame` for every line or for one; empty if the file is not tracked. May take seconds."""
+    """Run `git blame` for one line or all; empty if git fails, as for an untracked file. May take seconds."""
     part = ("-L", f"{line},{line}") if line is not None else ()
     done = git.attempt("blame", "--line-porcelain", *part, "--", path)
     return b"" if done.returncode else done.stdout
@@ -89,10 +86,12 @@ def _missing_file(name: str, state: FileState) -> str:
 
 
 class _LineTracer:
-    """Follows lines back through the records of one path, newest first, also under its older names."""
+    """Follows lines back through the records of one path, newest first, also under its older names.
+
+    `below`: look only at records before this position on the timeline.
+    """
 
     def __init__(self, history: FileHistory, path: RepoPath, found: Blame, below: int | None = None) -> None:
-        """`below`: look only at records before this position on the timeline."""
         self._history = history
         self._path = path
         self._found = found
@@ -106,7 +105,7 @@ class _LineTracer:
         self.trace(kept, 0)
 
     def trace(self, lines: Mapping[int, int], start: int) -> None:
-        """Add to the `Blame` the actions that wrote these lines. Look at record `start` and older ones.
+        """Find the actions that wrote these lines, from record `start` back to older ones.
 
         `lines` maps each line to its position after record `start`.
         """
@@ -138,10 +137,7 @@ class _LineTracer:
         return written
 
     def _trace_revert(self, written: dict[int, int], after: bytes, index: int) -> dict[int, int]:
-        """Trace the lines that a revert restored; return those that it did not restore.
-
-        The restored lines are looked for in records before the reverted action.
-        """
+        """Follow the lines that a revert restored, from before the reverted action; return the others."""
         for name in self._records[index].record.reverts:
             older = range(index + 1, len(self._records))
             target = next((p for p in older if self._records[p].record.action == name), None)
@@ -158,10 +154,7 @@ class _LineTracer:
 
 
 def find_renamed(history: FileHistory, recorded: TimelineCommit, after: bytes) -> Edit | None:
-    """The edit of this record that deletes the old file of a rename; None if no deleted file fits.
-
-    It is the deleted file that has the most of the new file's lines, and at least half of them.
-    """
+    """Find the edit that deleted the old file of a rename: it had at least half of the new file's lines."""
     new = Counter(split_lines(after))
     best, most = None, new.total() / 2
     for edit in history.edits(recorded)[:MAX_COMPARED_FILES]:
@@ -179,9 +172,9 @@ def _find_commits(
     wanted: Mapping[int, bytes],
     found: Blame,
 ) -> None:
-    """Add to `found` the commit of each wanted line, and its action if `found` does not have it yet.
+    """Add to `found` the commit of each wanted line, and its action if that is not known yet.
 
-    `committed` is the result of `parse_blame`. `wanted` has the text of each line.
+    `committed`: the result of `parse_blame`.
     """
     for line, text in wanted.items():
         commit, name = committed.get(line, (Oid(NO_COMMIT), path))
@@ -195,7 +188,7 @@ def _find_commits(
 def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]]:
     """Parse `git blame --line-porcelain`: for each line its commit and the file's name there.
 
-    `path` is used instead of a name that git quotes.
+    `path` replaces a name that git quotes.
     """
     found: dict[int, tuple[Oid, RepoPath]] = {}
     commit, line, name = Oid(NO_COMMIT), 0, path
@@ -212,7 +205,7 @@ def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]
 
 
 def _find_action(history: FileHistory, commit: Oid, path: RepoPath, text: bytes) -> str | None:
-    """The action that wrote this line, out of those in the commit's trailers.
+    """Find the action that wrote this line, among those that the commit names.
 
     If there are several, it is the last one that added a line with this text.
     """

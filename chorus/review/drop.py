@@ -1,8 +1,7 @@
 """Drop lanes and restore them.
 
-Dropping deletes the branch, after saving its tip next to the timeline; its commits stay until the next
-garbage collection. Never deletes a branch that is checked out, or that another process moves at the same
-time.
+A drop saves the branch's tip next to the timeline and deletes the branch. The commits stay until the next
+garbage collection.
 """
 
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ class NoSuchLane(NotFound):
 def drop(recorder: Recorder, name: str | None) -> list[str]:
     """Delete the branch of one lane, or of every lane of this work tree; return their names.
 
-    A branch of the user's that has the name of a dropped lane is deleted only if it is `name`.
+    A branch of the user that has the name of a dropped lane is deleted only if it is `name`.
     """
     with recorder.journal.writing():
         existing = recorder.lanes.existing() if name is None else _with_tip(recorder, name)
@@ -41,14 +40,12 @@ def drop(recorder: Recorder, name: str | None) -> list[str]:
 
 
 def _with_tip(recorder: Recorder, name: str) -> list[tuple[Lane, Oid]]:
-    """The lane with this name and its tip; nothing if it has no branch."""
     lane = find_lane(recorder, name)
     tip = recorder.workspace.refs.read(lane.ref)
     return [] if tip is None else [(lane, tip)]
 
 
 def restore(recorder: Recorder, name: str) -> list[str]:
-    """Recreate the branch of a dropped lane at its former tip."""
     with recorder.journal.writing():
         lane = find_lane(recorder, name)
         if recorder.workspace.refs.read(lane.ref) is not None:
@@ -64,10 +61,7 @@ def restore(recorder: Recorder, name: str) -> list[str]:
 
 
 def _find_tip(recorder: Recorder, lane: Lane) -> Oid | None:
-    """The former tip of the branch: the one saved by a drop, or the lane's last action if that is newer.
-
-    The last action is newer if the branch was deleted with git, and not by a drop.
-    """
+    """The former tip of the branch: the one saved by a drop, or the lane's last commit if that is newer."""
     lines, records = recorder.journal.marks.lines, recorder.timeline.records
     stored = next(
         (x["tip"] for x in reversed(lines) if x["kind"] == DROPPED and x["lane"] == lane.name), None

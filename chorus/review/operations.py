@@ -1,7 +1,6 @@
 """Revert, redo and keep the actions that a selection names.
 
-A revert is recorded as an action of its own, so it can be reverted too. Nothing here blocks the agent: each
-operation holds the recording lock for a short time.
+A revert is recorded as an action of its own, so it can be reverted, too.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -32,7 +31,7 @@ class FileBusy(ChorusError):
 
 
 class Inseparable(ChorusError):
-    """The changes of several actions are in one record, and only some of these actions were named."""
+    """Only some of the actions that share one record were named."""
 
     exit_code = ExitCode.CONFLICT
 
@@ -53,7 +52,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class PreparedRevert:
-    """A revert or redo, planned and not applied. `result`: what it would change."""
+    """A revert or redo that is planned but not applied. `result`: what it would change."""
 
     plan: RevertPlan
     verb: str
@@ -61,7 +60,6 @@ class PreparedRevert:
 
     @property
     def edit_count(self) -> int:
-        """The number of file changes that the revert or redo records."""
         return sum(len(revert.edits) for revert in self.plan.reverts)
 
 
@@ -74,7 +72,6 @@ def revert(
     markers: bool = False,
     busy: Collection[str] = (),
 ) -> RevertJson:
-    """Revert the selected actions, or show what that would change."""
     prepared = prepare_revert(recorder, selection, with_dependents=with_dependents, markers=markers)
     return prepared.result if dry_run else apply_prepared(recorder, prepared, busy=busy)
 
@@ -87,7 +84,7 @@ def prepare_revert(
     markers: bool = False,
     step: Callable[[], None] = lambda: None,
 ) -> PreparedRevert:
-    """Plan the revert of the selected actions. `step` is called before each comparison of a file."""
+    """Plan the revert of the selected actions. `step` is called often; what it raises ends the planning."""
     targets = select_changes(recorder, selection, step)
     if not selection.hunks:
         _refuse_part_of_group(recorder, selection, targets)
@@ -99,7 +96,6 @@ def prepare_revert(
 
 
 def list_revertible_hunks(recorder: Recorder, action: str) -> list[HunkJson]:
-    """The hunks of an action, with the numbers that `Selection.hunks` takes."""
     (target,) = select_changes(recorder, Selection([action]))
     return hunks_json(list_hunks(recorder, target))
 
@@ -107,7 +103,7 @@ def list_revertible_hunks(recorder: Recorder, action: str) -> list[HunkJson]:
 def redo(
     recorder: Recorder, selection: Selection, *, dry_run: bool = False, busy: Collection[str] = ()
 ) -> RevertJson:
-    """Undo the newest revert of each action or of its hunks. The revert itself can be named instead."""
+    """Undo the newest revert of each action. The revert itself can be named instead."""
     prepared = prepare_redo(recorder, selection)
     return prepared.result if dry_run else apply_prepared(recorder, prepared, busy=busy)
 
@@ -130,7 +126,7 @@ def prepare_redo(
 def apply_prepared(recorder: Recorder, prepared: PreparedRevert, *, busy: Collection[str] = ()) -> RevertJson:
     """Write the files and record the change.
 
-    `busy`: files that a call is about to write; raises FileBusy rather than touch one.
+    `busy`: files that open calls may write. Raises FileBusy if the plan changes one of them.
     """
     paths = prepared.result["paths"]
     busy_paths = {recorder.workspace.locate(path) for path in busy}.intersection(paths)
@@ -157,8 +153,7 @@ def select_changes(
 ) -> list[TimelineCommit]:
     """The selected actions that changed something and are not reverted.
 
-    Raises NothingToRevert if there are none, or if an action that the user named is not one of them. `step`
-    is called before each selected action is looked at.
+    Raises NothingToRevert if there are none, or if an action named by the user is not one of them.
     """
     entries = recorder.entries()
     reverted = recorder.log.reverted

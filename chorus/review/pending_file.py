@@ -8,8 +8,6 @@ from chorus.system.files.atomic_file import replace_file
 
 
 class PendingFile:
-    """JSON on disk, replaced atomically."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
 

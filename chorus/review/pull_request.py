@@ -37,7 +37,7 @@ _ENTITIES = {"<": "&lt;", "@": "&#64;"}
 
 
 def describe_pull_request(recorder: Recorder, lane: str, notes: Sequence[NoteJson]) -> PullRequestJson:
-    """Describe the lane as a pull request. Of `notes`, those on the lane's actions are listed."""
+    """Describe the lane as a pull request. `notes` may include notes on other lanes."""
     names = lane_spellings(lane)
     entries = recorder.entries()
     refuse_unknown_lane(entries, lane)
@@ -85,7 +85,7 @@ def _render_turns(recorder: Recorder, done: Sequence[LogEntry], base: str | None
 def _render_request(request: str) -> Iterator[str]:
     """Yield the user's own Markdown, with `<` and `@` escaped outside code.
 
-    A tag would vanish, and a forge would take `@src/app.py`, which names a file, for a mention.
+    Otherwise a tag would vanish, and a forge would take `@src/app.py` for a mention.
     """
     in_code = False
     for line in request.splitlines():
@@ -97,7 +97,6 @@ def _render_request(request: str) -> Iterator[str]:
 
 
 def _render_places(recorder: Recorder, entry: LogEntry, base: str | None) -> Iterator[str]:
-    """Yield, as Markdown, where the lines that an action changed are now. `base`: the address for links."""
     places = list(changed_lines(recorder, entry))
     for path, lines in places[:MAX_PLACES]:
         yield _render_place(path, lines or range(0), base if lines is not None else None)
@@ -142,7 +141,6 @@ def _render_notes(notes: Sequence[NoteJson], base: str | None) -> Iterator[str]:
 
 
 def _render_tests(entries: Iterable[LogEntry]) -> Iterator[str]:
-    """List the last run of each test command. A denied command never ran."""
     runs: dict[str, LogEntry] = {}
     for entry in entries:
         if entry.command and entry.call_status != "denied" and is_test_command(entry.command):
@@ -160,7 +158,7 @@ def _render_tests(entries: Iterable[LogEntry]) -> Iterator[str]:
 
 
 def _base_url(recorder: Recorder) -> str | None:
-    """The address under which a forge shows files of the current commit; None without a remote."""
+    """The address under which a forge shows files of the current commit; None if unknown."""
     repository = recorder.workspace.repository
     remote = repository.config.get("remote.origin.url")
     head = repository.head().oid
@@ -169,5 +167,4 @@ def _base_url(recorder: Recorder) -> str | None:
 
 
 def is_test_command(command: str) -> bool:
-    """Whether a command looks as if it ran tests."""
     return _TEST.search(command) is not None

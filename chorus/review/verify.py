@@ -1,7 +1,4 @@
-"""Check what is recorded: the timeline against the disk, each lane against its actions.
-
-Reads everything again and lists what differs. Never records, never repairs, never writes a ref.
-"""
+"""Check what is recorded: the timeline against the disk, each lane against its actions. Repairs nothing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,12 +21,11 @@ class Problem:
 
 
 def verify(recorder: Recorder) -> list[Problem]:
-    """List the differences: none in a healthy repository whose changes are all recorded."""
     return [*verify_history(recorder), *find_unrecorded(recorder)]
 
 
 def verify_history(recorder: Recorder) -> list[Problem]:
-    """List the faults of the history itself, without comparing it with the disk."""
+    """Check the timeline and the lanes, but not the disk."""
     recorder.journal.refresh()
     if not recorder.timeline.records:
         return []
@@ -39,7 +35,6 @@ def verify_history(recorder: Recorder) -> list[Problem]:
 
 
 def find_unrecorded(recorder: Recorder) -> list[Problem]:
-    """List the files that differ from the timeline, by unrecorded changes or by a fault."""
     recorder.journal.refresh()
     if not recorder.timeline.records:
         return []
@@ -60,10 +55,10 @@ def check_timeline(recorder: Recorder) -> Iterator[Problem]:
 
 
 def check_disk(recorder: Recorder) -> Iterator[Problem]:
-    """Check that the work tree has exactly the files of the newest tree, with the same bytes and modes.
+    """Compare the work tree with the newest tree of the timeline.
 
-    Reads all these files, because no timestamp is trusted. A scan finds other files, and those with another
-    mode, unless the file system does not keep modes.
+    Every file of that tree is read, because no timestamp is trusted. A scan finds new files and changed
+    modes.
     """
     workspace, tree = recorder.workspace, recorder.timeline.tree
     assert tree is not None

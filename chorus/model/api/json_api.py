@@ -1,8 +1,7 @@
 """The JSON records of Chorus: what the watcher sends, what `--json` prints and what the panel reads.
 
-Each record is defined here once, as a typed dictionary. At run time it is the decoded JSON itself, so a short
-command spends no time on a conversion. The keys are a public API: keys may be added, but not renamed or
-removed. `chorus.model.api.schema` gives the pydantic validator and the JSON schema of each record.
+Each record is a typed dictionary, so short commands spend no time on converting the decoded JSON. The keys
+are a public API: keys may be added, but not renamed or removed.
 """
 
 from collections.abc import Mapping
@@ -33,8 +32,6 @@ class ContextJson(TypedDict):
 
 
 class NoteStateJson(TypedDict):
-    """A note on an action of the log."""
-
     n: int
     state: NoteState
 
@@ -74,8 +71,6 @@ class LogEntryJson(TypedDict):
 
 
 class NoteJson(TypedDict):
-    """A note on an action, or on a line of it."""
-
     n: int
     action: int | None
     id: str  # the action's tool_use_id
@@ -94,16 +89,12 @@ class NoteJson(TypedDict):
 
 
 class PullRequestJson(TypedDict):
-    """A lane as a pull request: its title, and its description in Markdown."""
-
     lane: str
     title: str
     body: str
 
 
 class SentNotesJson(TypedDict):
-    """The notes that were sent, and the sessions they were sent to."""
-
     sent: list[int]
     now: list[str]  # sessions that received them at once
     queued: list[str]  # sessions that receive them with their next step or message
@@ -139,7 +130,7 @@ class LaneJson(TypedDict):
 
 
 class TokensJson(TypedDict):
-    """The tokens that the model read and wrote. `input` excludes those read from the cache."""
+    """The tokens that the model read and wrote. `input` counts neither cache reads nor cache writes."""
 
     input: int
     output: int
@@ -148,8 +139,6 @@ class TokensJson(TypedDict):
 
 
 class SessionSums(TypedDict):
-    """The sums over all turns of a session."""
-
     tokens: TokensJson
     cost_usd: float | None
     context: int | None  # tokens in the model's context
@@ -200,7 +189,7 @@ class SessionJson(TypedDict):
 
 
 class TurnJson(TypedDict):
-    """A turn: the message, the model's answer, tokens, cost and time, and why it failed."""
+    """A turn, with its message, the model's answer, its cost and why it failed."""
 
     session: str
     turn: str
@@ -256,8 +245,6 @@ class UnreadableScreenJson(TypedDict):
 
 
 class WatcherJson(TypedDict):
-    """The watcher's own part of the status."""
-
     pid: int
     version: str
     protocol: int
@@ -282,7 +269,7 @@ InboxState = Literal["watched", "stopped", "unresponsive"]
 
 
 class InboxRepositoryJson(TypedDict):
-    """One repository of the inbox. What its watcher did not send is empty, and `problem` says why."""
+    """One repository of the inbox. `problem` says why data of its watcher is missing."""
 
     name: str  # short, and unique among those listed
     path: str  # its main work tree
@@ -296,7 +283,7 @@ class InboxRepositoryJson(TypedDict):
 
 
 class InboxJson(TypedDict):
-    """Every repository of this user in which a watcher runs or ran, and the totals over all of them."""
+    """All repositories of this user in which a watcher runs or ran, and the totals over them."""
 
     repositories: list[InboxRepositoryJson]
     prompts: int
@@ -304,8 +291,6 @@ class InboxJson(TypedDict):
 
 
 class HunkJson(TypedDict):
-    """A part of an action that can be reverted by itself."""
-
     n: int
     path: str
     patch: str
@@ -320,8 +305,6 @@ class RevertWarningJson(TypedDict):
 
 
 class RevertJson(TypedDict):
-    """What a revert or redo did, or would do."""
-
     n: int | None  # the number of the revert itself; None for a dry run
     reverted: list[int]
     paths: list[str]
@@ -376,7 +359,7 @@ class AnswerJson(TypedDict):
 
 
 class BlameLineJson(TypedDict):
-    """One line of a file, and the action that wrote it. The action's keys are None if no action is known."""
+    """One line of a file, and the action that wrote it. The action's keys are None if it is unknown."""
 
     line: int
     text: str
@@ -406,8 +389,6 @@ class AuditEntryJson(TypedDict):
 
 
 class RuleJson(TypedDict):
-    """One rule of the policy, as `policy list` prints it."""
-
     decision: str
     tool: str | None
     command: str | None
@@ -418,8 +399,6 @@ class RuleJson(TypedDict):
 
 
 class CheckJson(TypedDict):
-    """One check of `doctor`."""
-
     name: str
     ok: bool
     detail: str
@@ -433,8 +412,6 @@ class DoctorJson(TypedDict):
 
 
 class InspectedActionJson(TypedDict):
-    """One action of a recording."""
-
     id: str
     tool: str
     paths: list[str]
@@ -445,8 +422,6 @@ class InspectedActionJson(TypedDict):
 
 
 class InspectedPromptJson(TypedDict):
-    """One prompt of a recording."""
-
     session: str | None
     tool: str | None
     call: str | None  # the call it is about, if it names one
@@ -476,8 +451,6 @@ class InspectJson(TypedDict):
 
 
 class WatchJson(TypedDict):
-    """A pane that is watched now."""
-
     pane: str
     session: str | None
     client: bool  # whether a client runs in it
@@ -485,15 +458,13 @@ class WatchJson(TypedDict):
 
 
 class CaptureJson(TypedDict):
-    """A capture file that is followed now."""
-
     capture: str
     events: int  # that were read from it so far
     sessions: list[str]
 
 
 class RunJson(TypedDict):
-    """The answer to a request about a headless session: which session, and what was done."""
+    """The answer to a request about a headless session."""
 
     run: str
     session: NotRequired[str | None]

@@ -1,8 +1,6 @@
 """The requests that the watcher takes, and the arguments of each request.
 
-The arguments are typed dictionaries, which need only the standard library, so that a short command starts
-fast. The watcher checks the arguments of each request it receives. mypy checks them in the callers
-(`wire.client.Connection.ask`). The answers are the records of `json_api`.
+The arguments are typed dictionaries, which need only the standard library, so that short commands start fast.
 """
 
 from typing import Literal, NotRequired, TypedDict
@@ -13,14 +11,13 @@ Decision = Literal["allow", "allow-always", "deny", "option", "answers"]
 
 
 class NoArguments(TypedDict):
-    """For `hello`, `status`, `stop`, `subscribe`, `sync`, `prompts`, `audit` and `sessions`: no arguments."""
+    """For requests without arguments."""
 
 
 class WatchArguments(TypedDict):
     """Watch a pane.
 
-    If the pane holds a headless session of Chorus, `run` is the session's name and `pipe` the pipe through
-    which its client is fed.
+    For a headless session of Chorus, `run` is the session's name and `pipe` the pipe that feeds its client.
     """
 
     socket: str  # of the tmux server
@@ -73,8 +70,6 @@ class RunArguments(TypedDict):
 
 
 class ModeArguments(TypedDict):
-    """Change the permission mode of a headless session."""
-
     mode: str
     run: NotRequired[str | None]
 
@@ -95,16 +90,12 @@ class EndArguments(TypedDict):
 
 
 class QuestionArgument(TypedDict):
-    """The answer to one question of a prompt: labels of options, or the user's own text."""
-
     question: str
     labels: NotRequired[list[str]]
     text: NotRequired[str | None]
 
 
 class AnswerChoice(TypedDict):
-    """The answer to a prompt."""
-
     decision: Decision
     option: NotRequired[str | None]  # the key of the option, for "option"
     message: NotRequired[str | None]
@@ -122,8 +113,7 @@ class AnswerArguments(AnswerChoice):
 class LanesArguments(TypedDict):
     """List the lanes of all work trees of the repository.
 
-    `cwd`: a directory in the current work tree; by default the main work tree. `here`: list only the lanes of
-    the current work tree.
+    `cwd`: a directory in the current work tree. `here`: list only the lanes of the current work tree.
     """
 
     cwd: NotRequired[str | None]
@@ -133,7 +123,7 @@ class LanesArguments(TypedDict):
 class LogSelection(TypedDict):
     """Which log entries to list. A key that is absent or None sets no condition.
 
-    But outside changes are listed only if `outside` is true or `status` is "outside".
+    Outside changes are listed only if `outside` is true or `status` is "outside".
     """
 
     lane: NotRequired[str | None]
@@ -193,7 +183,7 @@ class NoteArguments(TypedDict):
 
 
 class NotesArguments(TypedDict):
-    """For `notes`, `send_notes`, `drop_notes` and `address_notes`: the notes that are meant."""
+    """Select the notes to list, send, drop or mark as addressed."""
 
     notes: NotRequired[list[int]]  # their numbers; absent: all notes
     cwd: NotRequired[str | None]
@@ -206,8 +196,6 @@ class PullRequestArguments(TypedDict):
 
 
 class ActionSelection(TypedDict):
-    """Which actions are meant: they are selected by name, by turn or by lane."""
-
     cwd: NotRequired[str | None]
     actions: NotRequired[list[ActionName]]
     turn: NotRequired[str | None]
@@ -236,8 +224,6 @@ class RedoArguments(TypedDict):
 
 
 class LandMessage(TypedDict):
-    """The commit message for a group of actions."""
-
     actions: list[int]
     message: str
 
@@ -252,8 +238,8 @@ class NamedMessage(TypedDict):
 class LandArguments(TypedDict):
     """Land actions of a lane; without `actions` and `turns`, all that are left to land.
 
-    `messages`: one message for each commit. If it is given, only the actions that the messages name are
-    landed. `fixup`: fold all changes into this commit.
+    `messages`: one for each commit; if given, only the actions that they name are landed. `fixup`: fold all
+    changes into this commit.
     """
 
     lane: str

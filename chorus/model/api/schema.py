@@ -32,20 +32,18 @@ PUBLISHED: dict[str, type] = {
 
 
 def validator(record: type) -> TypeAdapter[Any]:
-    """Return the pydantic validator of a record."""
     return TypeAdapter(_supported(record))
 
 
 @cache
 def arguments_validator(request: str) -> TypeAdapter[Any]:
-    """Return the validator of a request's arguments. It rejects arguments that the request does not have."""
+    """Return the strict validator of a request's arguments, which rejects unknown arguments."""
     record = _supported(REQUESTS[request])
     record.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
     return TypeAdapter(record)
 
 
 def render_schema() -> JsonSchemaValue:
-    """Return the published JSON schema: one definition per record."""
     schemas = {name: validator(record).json_schema() for name, record in PUBLISHED.items()}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": schemas}
 

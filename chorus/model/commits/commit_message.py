@@ -1,8 +1,7 @@
 """Commit messages: text for people and trailers for machines, rendered and parsed.
 
-Parsing returns every part exactly as it was before rendering, whatever characters it holds: a value that
-cannot be written as one plain line is written as a JSON string. Parsing never fails. From a message that
-another program wrote, it returns the parts it finds.
+A value that cannot be written as one plain line is written as a JSON string, so that parsing restores it
+exactly. Parsing never fails: from a message of another program, it returns the parts it finds.
 
     Accept blanks around numbers                  subject, in words
 
@@ -70,10 +69,7 @@ _CONTEXT_LINE = re.compile(rf"^{CONTEXT}: (.+)$", re.MULTILINE)
 
 
 class MessageText(NamedTuple):
-    """The parts of a commit message. To be rendered, it needs at least one trailer; keys are plain words.
-
-    It is a tuple, because one is created for each record of a long history.
-    """
+    """The parts of a commit message. `render_message` needs at least one trailer."""
 
     subject: str
     quoted: str | None = None
@@ -124,18 +120,17 @@ def parse_message(message: str) -> MessageText:
 
 
 def render_trailer(key: str, value: str) -> str:
-    """Return the line for one trailer."""
     return f"{key}: {_render_value(value)}"
 
 
 def parse_actions(message: str) -> tuple[str, ...]:
-    """Return every action that a message names: the message of a landed or squashed commit names several."""
+    """Return all actions that a message names. A landed or squashed commit may name several."""
     listed = [name for names in _ACTIONS_LINES.findall(message) for name in _LISTED.findall(names)]
     return tuple(_parse_value(value) for value in (*_ACTION_LINE.findall(message), *listed))
 
 
 def render_actions(names: Sequence[str]) -> str:
-    """Return one trailer with the names of all these actions, folded to the width of a message."""
+    """Return one trailer that names all these actions, folded at SUBJECT_LENGTH."""
     lines = [f"{ACTIONS}:"]
     for index, name in enumerate(names):
         plain = _LISTED.fullmatch(name) is not None and not name.startswith('"') and name.isprintable()
@@ -147,15 +142,15 @@ def render_actions(names: Sequence[str]) -> str:
 
 
 def parse_parts(message: str) -> tuple[str, ...]:
-    """Return the actions of which the commit contains only some hunks, according to its message."""
+    """Return the actions of which the commit contains only some hunks."""
     return tuple(_parse_value(value) for value in _PART_LINE.findall(message))
 
 
 def parse_contexts(message: str) -> tuple[str, ...]:
     """Return `ORIGIN PATH` for each file of a context commit.
 
-    ORIGIN says who wrote the lines: the id of an action, `outside:COMMIT` for an outside change, or `start`
-    for lines that are older than the timeline.
+    ORIGIN says who wrote the lines: an action's id, `outside:COMMIT`, or `start` for lines older than the
+    timeline.
     """
     return tuple(_parse_value(value) for value in _CONTEXT_LINE.findall(message))
 
@@ -173,11 +168,7 @@ def shorten(text: str, length: int = SUBJECT_LENGTH) -> str:
 
 
 def _render_value(value: str) -> str:
-    """Return the value itself if it can be written as one plain line, else as a JSON string in ASCII.
-
-    A value that begins like one of Chorus's trailers becomes a JSON string too, because it could be parsed as
-    a trailer.
-    """
+    """Return the value itself if it can be read back unchanged, else a JSON string in ASCII."""
     plain = value.isprintable() and value == value.strip() and value[:1] not in ("", '"', ">")
     return value if plain and not value.startswith(PREFIX) else json.dumps(value)
 
@@ -193,7 +184,6 @@ def _parse_value(value: str) -> str:
 
 
 def _parse_trailers(paragraph: str) -> list[tuple[str, str]] | None:
-    """Return the trailers of a paragraph; None if any of its lines is not a trailer."""
     trailers: list[tuple[str, str]] = _TRAILER.findall(paragraph)
     if len(trailers) != paragraph.count("\n") + 1:
         return None

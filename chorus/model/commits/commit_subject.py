@@ -1,7 +1,7 @@
 """The subject of a commit, made from the user's message or from what the agent said it did.
 
-Users write requests, not subjects: "Please could you rename old() to new()? Thanks!" becomes
-"Rename old() to new()". A subject that is too long is cut at the end of a phrase, if there is one.
+Users write requests, not subjects: "Please could you rename old() to new()? Thanks!" becomes "Rename old() to
+new()".
 """
 
 import re
@@ -82,9 +82,9 @@ def subject_of(request: str) -> str | None:
 
 
 def change_phrase(summary: str) -> str | None:
-    """Return the agent's description of a change, without its remarks about itself or the problem.
+    """Return the change that the agent's summary describes; None if the summary has only remarks.
 
-    "Great! Now I'll add a helper." becomes "Add a helper". None if there are only remarks.
+    "Great! Now I'll add a helper." becomes "Add a helper".
     """
     if _CHATTER.match(summary) is None:
         return without_full_stop(summary)
@@ -102,7 +102,7 @@ def split_revert(summary: str) -> tuple[str, str, str]:
 
 
 def without_full_stop(text: str) -> str:
-    """Remove the full stop of a single sentence, as in a title. Several sentences are returned unchanged."""
+    """Remove the full stop of a single sentence, as in a title."""
     end = _SENTENCE_END.search(text)
     is_one = end is not None and end.end() == len(text) and text.endswith(".") and not text.endswith("..")
     return text[:-1] if is_one else text

@@ -1,6 +1,6 @@
 """Apply a landing: make the commits that fit on a user's branch, all of them or none.
 
-Never writes to the work tree; in the user's index only landed paths change.
+In the user's index, only landed paths change.
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,16 @@ from chorus.text.width import list_of
 
 
 class LandConflict(ChorusError):
-    """Nothing of the landing fits the branch or the user's index. Nothing was changed."""
+    """The landing conflicts with the branch or the user's index. Nothing was changed."""
 
     exit_code = ExitCode.CONFLICT
 
 
 @dataclass(slots=True)
 class LandingResult:
-    """What landed. `commits` has one item for each of `groups`: the commit that was made.
+    """What landed.
 
-    None if the branch already had the changes of the group, or for a dry run.
+    `commits`: the commit of each group; None if the branch already had its changes, or for a dry run.
     """
 
     groups: list[CommitGroup] = field(default_factory=list)
@@ -49,7 +49,7 @@ class LandingResult:
 def apply_landing(
     workspace: Workspace, plan: LandingPlan, pending: PendingLanding, *, dry_run: bool = False
 ) -> LandingResult:
-    """Make the commits, or only compute them. If this raises, nothing was changed.
+    """Make the commits, or with `dry_run` only compute them. If this raises, nothing was changed.
 
     The caller holds the lock of `pending`, and clears `pending` once the landing is marked.
     """
@@ -88,7 +88,6 @@ def apply_landing(
 
 
 def mark_landed(recorder: Recorder, result: LandingResult) -> None:
-    """Mark each action with the commit it landed in, or with the branch's tip if that had the change."""
     for group, commit in zip(result.groups, result.commits, strict=True):
         landed_in = commit or result.tip
         if group.names and landed_in is not None:
@@ -111,7 +110,7 @@ def landing_json(plan: LandingPlan, result: LandingResult, *, dry_run: bool) -> 
 
 
 def refuse_empty(plan: LandingPlan, fit: Fit) -> None:
-    """Raise if nothing of the plan fits."""
+    """Raise LandConflict if some actions do not fit, and the others need no commit."""
     if fit.left and not any(commit.changes for commit in fit.commits):
         raise _conflict(plan, f"{plan.lane.name} does not fit {branch_name(plan.onto)}", fit.left)
 
@@ -126,7 +125,6 @@ def _conflict(plan: LandingPlan, what: str, left: Sequence[LeftAction]) -> LandC
 
 
 def _commit_json(group: CommitGroup, commit: Oid | None, text: str) -> LandedCommitJson:
-    """The JSON of one commit. `message` is without trailers, which are added to every message."""
     subject, message = text.partition("\n")[0], text.rpartition("\n\n")[0]
     return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
 
@@ -138,10 +136,9 @@ def _make_commits(
     tree: Oid | None,
     target: tuple[UserBranch, PendingLanding] | None = None,
 ) -> LandingResult:
-    """Make the commits, each on top of the one before.
+    """Make the commits, each on top of the one before; without `target`, only compute the result.
 
-    Each starts from the tree that the one before really has, because a git hook may have changed it. Without
-    `target`, make no commit and only compute the result.
+    Each starts from the real tree of the one before, which a git hook may have changed.
     """
     result = LandingResult(left=fit.left)
     positions_of = positions_from(workspace, plan.versions)
@@ -178,7 +175,6 @@ def _changed_by_hook(commit: FittingCommit, path: str) -> LandConflict:
 def _apply_fixup(
     workspace: Workspace, plan: LandingPlan, branch: UserBranch, pending: PendingLanding, *, dry_run: bool
 ) -> LandingResult:
-    """Fold everything into one commit of the branch, or nothing."""
     assert plan.fixup is not None
     find_commits_above(workspace, plan, branch)  # raises if the fixup is not possible
     fit = fit_landing(workspace, plan, plan.fixup, check_index=False, tip=branch.start)

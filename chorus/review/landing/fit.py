@@ -1,7 +1,7 @@
-"""Find out which parts of a planned landing fit the branch, and what prevents the rest. Never moves a ref.
+"""Find out which actions of a planned landing fit the branch, and what prevents the others.
 
-If all changes of a group fit, it lands as it is. Otherwise its actions are tried one by one: an action lands
-with all its files or not at all, and what builds on an action that does not land is left out too.
+An action lands with all its files or not at all. An action that builds on one that does not land is left out,
+too.
 """
 
 from collections import Counter
@@ -40,10 +40,9 @@ from chorus.text.sanitize import printable
 
 @dataclass(frozen=True, slots=True)
 class FittingCommit:
-    """A commit to make on the branch.
+    """One commit of a landing.
 
-    `group` has only the actions that land. `changes` is empty if the branch has them already: then no commit
-    is made.
+    If the branch already has the changes, `changes` is empty, and no commit is made.
     """
 
     group: CommitGroup
@@ -70,8 +69,8 @@ def fit_landing(
 ) -> Fit:
     """Find which actions of the plan fit the tree of the commit `start`, and the commits to make of them.
 
-    `tip`: the branch's last commit, if it is not `start`. With `check_index`, what lands must also fit the
-    user's staged changes.
+    `tip`: the branch's last commit, if it is not `start`. With `check_index`, the user's staged changes must
+    fit, too.
     """
     fitter = _Fitter(workspace, plan, start, tip or start)
     staged: dict[int, list[Obstacle]] = {}
@@ -103,7 +102,7 @@ class _Fitter:
         self._lines: dict[RepoPath, list[tuple[list[bytes], list[bytes]]]] = {}
 
     def fit(self, staged: Mapping[int, Sequence[Obstacle]]) -> Fit:
-        """Fit all actions except those that conflict with the user's staged changes."""
+        """Fit all actions but those in `staged`, which conflict with the user's staged changes."""
         fit = Fit(self.start_tree)
         landing = set(self._plan.landed)
         for group, actions in self._groups:
@@ -118,10 +117,7 @@ class _Fitter:
         return fit
 
     def find_staged_obstacles(self, fit: Fit, conflict: StagedConflict) -> list[tuple[int, Obstacle]]:
-        """Find the actions that conflict with what the user staged.
-
-        Return (action number, obstacle) pairs.
-        """
+        """Find the actions that conflict with the user's staged change: (action number, obstacle) pairs."""
         landing = {number for commit in fit.commits for number in commit.group.numbers}
         touching = [
             change
@@ -143,9 +139,9 @@ class _Fitter:
         ]
 
     def _find_staged_lines(self, conflict: StagedConflict, touching: Sequence[PathChange]) -> dict[int, int]:
-        """Return, by action number, the first line of the staged file with which the action conflicts.
+        """Return, by action number, the first staged line that the action conflicts with, counted from 1.
 
-        Lines are counted from 1. The result is empty if the conflict is not in lines.
+        The result is empty if the conflict is not in lines.
         """
         sides = (conflict.before, conflict.staged, conflict.after)
         if any(entry is None or entry.mode not in PLAIN_MODES for entry in sides):
@@ -220,8 +216,8 @@ class _Fitter:
     ) -> tuple[list[tuple[Oid, LogEntry]], Oid | None]:
         """Find the lane's context commits that must land too, so that more actions fit.
 
-        Return (context commit, action that needs it) pairs, and the tree with these commits. Each pair in
-        `useless` is a context commit and the id of an action that does not fit even with it.
+        Return (context commit, action that needs it) pairs, and the tree with these commits. `useless`: pairs
+        of a context commit and an action's id that are not tried.
         """
         found: list[tuple[Oid, LogEntry]] = []
         tried: set[Oid] = set()
@@ -246,13 +242,12 @@ class _Fitter:
     def _fit_actions(
         self, tree: Oid | None, actions: Sequence[_ActionChanges], landing: Collection[str]
     ) -> tuple[list[_ActionChanges], list[LeftAction], Oid | None, list[PathChange]]:
-        """Find the actions that fit on this tree, and those that do not, with what prevents them.
+        """Split the actions into those that fit on this tree, and those that do not.
 
-        Return these two lists, the resulting tree, and the changes that lead to that tree. A change that
-        does not fit because the branch already has it is left out. Changes of a file that do not fit one
-        after the other may fit if they are joined, because a later action undid the conflicting part. They
-        are joined only if needed: a joined change does not remove a line that one change added and a later
-        one removed, and the branch may already have that line.
+        Return both lists, the resulting tree, and the changes that lead to it. Changes that the branch
+        already has are left out. Changes of one file that conflict one by one are joined, because a later
+        action may have undone the conflicting part. They are joined only then: joining loses the removal of a
+        line that one change added and a later one removed.
         """
         changes = self._todo(actions)
         entries = self._merge(tree, changes)
@@ -311,10 +306,9 @@ class _Fitter:
         )
 
     def _find_versions_in(self, ours: TreeEntry, first: PathChange) -> Iterator[TreeEntry | None]:
-        """Yield the file after each change later than `first`, if `ours` has all lines added by then.
+        """Yield each later version of the file whose lines added since `first` are all in `ours`.
 
-        Added lines are those that `first` or a later change added, and that no later change removed. They
-        are compared by text: one merge for each version would take minutes on a long lane.
+        Lines are compared by text: one merge for each version would take minutes on a long lane.
         """
         present = set(split_lines(self._text(ours)))
         missing: Counter[bytes] = Counter()
@@ -336,7 +330,6 @@ class _Fitter:
                 yield changes[index].after
 
     def _changed_lines(self, path: RepoPath) -> list[tuple[list[bytes], list[bytes]]]:
-        """The lines that each change of a file added and removed."""
         if path not in self._lines:
             self._lines[path] = []
             for change in self._by_path[path]:
@@ -349,7 +342,7 @@ class _Fitter:
         return self._lines[path]
 
     def _text(self, entry: TreeEntry | None) -> bytes:
-        """The lines of a file, the last one with a newline too; nothing for a link."""
+        """The content of a file, with a newline at its end; empty for a link."""
         plain = entry is not None and entry.mode in PLAIN_MODES
         return terminated(self._workspace.read(entry) or b"") if plain else b""
 
@@ -367,7 +360,7 @@ class _Fitter:
         )
 
     def _read_changes(self, group: CommitGroup) -> list[_ActionChanges]:
-        """The changes of each action of a group; if hunks were chosen, only the changes of those."""
+        """The changes of each action of a group, or only those of the chosen hunks."""
         found = [
             _ActionChanges(entry, tuple(self._commit_changes(entry.n, entry.commit)))
             for entry in group.entries

@@ -1,9 +1,7 @@
 """Fold a landing into an earlier commit of the branch and restack the commits above it.
 
-Everything is computed before anything changes: on a conflict, or with a merge commit above, nothing is
-done. The changed commit is amended by git, so its hooks and signing run; the commits above keep author, date
-and message, are signed if the user signs commits, and run no hooks, as in `git rebase`. The branch moves
-once, by compare-and-swap.
+The changed commit is amended by git, so that hooks and signing run. The commits above keep author, date and
+message, are signed if the user signs commits, and run no hooks.
 """
 
 from dataclasses import dataclass, field
@@ -33,7 +31,7 @@ from chorus.text.sanitize import printable
 
 
 class FixupRefused(ChorusError):
-    """The commits above cannot be put on top of the changed commit. Nothing was changed."""
+    """The changes cannot be folded into the commit. Nothing was changed."""
 
     exit_code = ExitCode.CONFLICT
     hint = "Land without --fixup, or fold it in by hand with `git rebase -i`."
@@ -102,7 +100,7 @@ def restack(
 
 
 def find_commits_above(workspace: Workspace, plan: LandingPlan, branch: UserBranch) -> list[Oid]:
-    """The commits after `plan.fixup` up to the tip of the branch, oldest first. Raises if one is a merge."""
+    """List the commits above `plan.fixup`, oldest first. Raises NotFound, or FixupRefused at a merge."""
     assert plan.fixup is not None
     name, short = branch_name(plan.onto), plan.fixup[:10]
     git = workspace.repository.git
@@ -163,7 +161,6 @@ def _place(workspace: Workspace, conflict: PathConflict) -> str:
 
 
 def _add_trailers(workspace: Workspace, message: str, group: CommitGroup) -> str:
-    """Add the trailers of the group's actions to a commit message."""
     trailers = [(commit_message.ACTION, name) for name in group.names]
     trailers += [(commit_message.PART, name) for name in group.parts]
     words = [f"--trailer={commit_message.render_trailer(key, value)}" for key, value in trailers]

@@ -1,7 +1,6 @@
 """Refuse a commit to which a commit hook added the user's uncommitted lines.
 
-A hook that formats files and runs `git add` stages whole files of the work tree, with lines that are not part
-of the landing.
+A hook that formats files and runs `git add` stages whole files of the work tree.
 """
 
 from chorus.errors import ChorusError, ExitCode
@@ -24,8 +23,8 @@ def refuse_staged_by_hook(
 ) -> None:
     """Raise HookStagedFiles if a hook added lines of the work tree to a commit.
 
-    `planned` and `made`: the commit's tree as planned, and as it was made. `disk`: the recorded tree of the
-    work tree.
+    `planned`, `made`: the commit's tree before and after the hook. `disk`: the recorded tree of the work
+    tree.
     """
     staged = []
     for change in workspace.trees.diff(planned, made):

@@ -1,8 +1,7 @@
 """Merge the changes of a lane into another branch's tree and into the user's index.
 
-Works on files in the form git stores. Never moves a ref. In the index only landed paths change. If the user
-staged a change of such a path, it stays staged: it is merged with what landed. An action that conflicts with
-a staged change does not land.
+All files are in the form git stores. A change that the user staged at a landed path is merged with the landed
+change, and stays staged.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,15 +33,13 @@ class PathChange:
 
 @dataclass(frozen=True, slots=True)
 class PathConflict:
-    """A change that conflicts with what the branch has at its path."""
-
     change: PathChange
     ours: TreeEntry | None
 
 
 @dataclass(frozen=True, slots=True)
 class StagedConflict:
-    """A path at which the user staged something that conflicts with the landing."""
+    """A path at which the user's staged change conflicts with the landing."""
 
     path: RepoPath
     before: TreeEntry | None  # on the branch
@@ -60,7 +57,6 @@ class IndexUpdate:
 
 
 def positions_from(workspace: Workspace, versions: Mapping[RepoPath, Versions]) -> PositionsOf:
-    """Return a function that finds the positions of a file's lines in its versions."""
     follower = LineFollower(workspace)
     return lambda path: lambda: follower.positions(path, versions.get(path, ()))
 
@@ -70,7 +66,6 @@ def tree_of(workspace: Workspace, commit: Oid | None) -> Oid | None:
 
 
 def commit_changes(workspace: Workspace, number: int, commit: Oid) -> list[PathChange]:
-    """The changes of one lane commit, made by the action with this number."""
     made = workspace.store.read_commit(commit)
     parent = tree_of(workspace, made.first_parent)
     return [PathChange(c.path, c.before, c.after, (number,)) for c in workspace.trees.diff(parent, made.tree)]
@@ -81,8 +76,7 @@ def restore_sparse_paths(
 ) -> list[PathChange]:
     """Replace "no file" by the file of the lane's base, at paths that a sparse checkout leaves out.
 
-    At such a path the base has a file, but the disk has none. So an action that created the file on disk in
-    fact changed the base's version, and one that deleted it restored that version.
+    Such a file is in the base but not on disk, so an action seems to have created or deleted it.
     """
     ends = [change.path for change in changes if change.before is None or change.after is None]
     left_out = find_excluded_by_sparse(workspace.repository, ends)
@@ -114,10 +108,9 @@ def join_changes(changes: Iterable[PathChange], paths: Collection[RepoPath]) -> 
 def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathChange]) -> set[PathChange]:
     """Find the changes that the tree already has.
 
-    If a change left its file exactly as it is in the tree, the tree has this change. It also has the earlier
-    changes of the file, back to the first gap: a change that does not start where the one before it ended.
-    Between these two are actions that do not land (such as a revert that was redone); they may have removed
-    the changes before the gap. If the file is as before its first change, the tree has none of its changes.
+    The tree has a change if its file is exactly as the change left it. It then also has the earlier changes
+    of the file, as far back as each one starts where the one before it ended. If the file is as before its
+    first change, the tree has none of its changes.
     """
     by_path: dict[RepoPath, list[PathChange]] = {}
     for change in changes:
@@ -141,9 +134,9 @@ def merge_changes(
     disk: Oid | None,
     positions_of: PositionsOf,
 ) -> dict[RepoPath, TreeEntry | None] | list[PathConflict]:
-    """The entries of the tree that differ after the changes, or the conflicts.
+    """Return the entries of the tree that the changes alter, or the conflicts.
 
-    `disk` is the recorded tree of the work tree: lines inserted at one point get the order they have there.
+    Lines inserted at one point get their order from `disk`, the recorded tree of the work tree.
     """
     entries: dict[RepoPath, TreeEntry | None] = {}
     conflicts: list[PathConflict] = []
@@ -170,7 +163,6 @@ def merge_changes(
 def find_staged_conflicts(
     workspace: Workspace, old: Oid | None, new: Oid | None, positions_of: PositionsOf
 ) -> list[StagedConflict]:
-    """Landed paths at which the user staged something that conflicts with what lands."""
     changed = workspace.trees.diff(old, new)
     staged = read_index(workspace.repository, [c.path for c in changed])
     return _plan_index(workspace, changed, staged, positions_of).conflicts

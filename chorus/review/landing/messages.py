@@ -45,8 +45,8 @@ GroupBy: TypeAlias = Literal["turn", "action", "all"]
 class CommitGroup:
     """The content of one commit: actions, or the lines by other authors that they build on.
 
-    `names`: the ids of all calls whose whole change is in the commit. `parts`: the ids of calls with only
-    some hunks in the commit. `contexts`: the authors of the lines, as the lane's context commit names them.
+    `names`: the ids of calls whose whole change is in the commit. `parts`: the ids of calls with only some
+    hunks in it. `contexts`: as `parse_contexts` returns them.
     """
 
     entries: tuple[LogEntry, ...] = ()
@@ -62,7 +62,6 @@ class CommitGroup:
 
     @property
     def trailer_values(self) -> tuple[str, ...]:
-        """The values of the trailers by which the commit is recognised."""
         return (*self.names, *self.parts, *self.contexts)
 
 
@@ -70,8 +69,8 @@ class CommitGroup:
 class CommitMessages:
     """The user's own commit messages.
 
-    `message` is for all commits, `messages` for the commits with these action numbers, and `named` for the
-    commit of a turn or an action.
+    `message`: for all commits. `messages`: for the commits with these action numbers. `named`: for the commit
+    of a turn or an action.
     """
 
     message: str | None = None
@@ -85,9 +84,9 @@ NO_MESSAGES = CommitMessages()
 def resolve_messages(
     entries: Sequence[LogEntry], groups: Sequence[CommitGroup], by: GroupBy, messages: CommitMessages
 ) -> CommitMessages:
-    """Return the messages, with each name in `named` replaced by the key of its group.
+    """Replace each name in `named` by the key of its group: a turn's id or an action's number.
 
-    The key is a turn's id or an action's number, as `by` says. Raises NothingToLand if no group has the key.
+    Raises NothingToLand if no group has the key.
     """
     named: list[tuple[str, str]] = []
     keys = {str(group.key) for group in groups}
@@ -161,7 +160,6 @@ def _render_trailers(group: CommitGroup, settings: LandingSettings) -> str:
 
 
 def _quote(request: str) -> str:
-    """Quote a request, wrapped to the width of commit messages."""
     rows: list[str] = []
     in_code = False
     for line in request.splitlines():

@@ -1,8 +1,7 @@
 """Explain why a change does not fit a branch: which line of which file builds on what.
 
-A change conflicts where the branch does not have the lines that the change starts from. The lane shows where
-each such line comes from: it is an uncommitted line of the user or of another session, it was written by an
-action that does not land, or it was there when the lane began and the branch has changed it since.
+A change conflicts where the branch lacks the lines that the change starts from. The lane shows who wrote each
+of these lines.
 """
 
 from bisect import bisect_left
@@ -46,7 +45,7 @@ MAX_QUOTED = 40
 class Obstacle:
     """What prevents an action from landing, at one place. `line` is counted from 1.
 
-    `by`: the number of another action, one that does not land and whose lines this action builds on.
+    `by`: the number of the action that wrote the line and does not land.
     """
 
     path: RepoPath
@@ -59,8 +58,6 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class LeftAction:
-    """An action that does not land, with everything in its way."""
-
     entry: LogEntry
     obstacles: tuple[Obstacle, ...]
 
@@ -72,7 +69,7 @@ class LeftAction:
 
 @dataclass(frozen=True, slots=True)
 class _LaneVersion:
-    """A commit of the lane that changed the file. `before` or `after` is None if there was no file then."""
+    """A commit of the lane that changed the file."""
 
     commit: Oid
     message: str
@@ -84,7 +81,7 @@ class _LaneVersion:
 class _Place:
     """A file, or some of its lines on disk, counted from 1.
 
-    `own`: the words for this place in a message, if it is an uncommitted change of the user.
+    `own`: the words for this place if it is an uncommitted change of the user.
     """
 
     path: RepoPath
@@ -112,11 +109,7 @@ class _Place:
 
 
 class _LaneFile:
-    """The versions of one file on the lane, oldest first, and who wrote each line.
-
-    Lines are followed forwards, version by version. If the actions are looked up in the order in which they
-    were made, each version is compared only once.
-    """
+    """The versions of one file on the lane, oldest first, and the version that wrote each line."""
 
     def __init__(self, read: ReadText) -> None:
         self._read = read
@@ -146,7 +139,6 @@ class _LaneFile:
         return line
 
     def text(self, count: int) -> bytes:
-        """The file after this many versions."""
         if not self.versions:
             return b""
         return self._read(self.versions[count - 1].after if count else self.versions[0].before) or b""
@@ -159,8 +151,6 @@ class _LaneFile:
 
 
 class _LaneFiles:
-    """The files that the lane changed, read from its commits, each commit once."""
-
     def __init__(self, workspace: Workspace, lane: Lane, read: ReadText) -> None:
         self._workspace = workspace
         self._lane = lane
@@ -278,13 +268,12 @@ class ObstacleFinder:
         return found
 
     def _changes_since_tip(self, path: RepoPath, file: _LaneFile) -> tuple[Hunk, ...]:
-        """How the file on disk differs from the newest version on the lane."""
         if path not in self._on_disk:
             self._on_disk[path] = hunks(file.text(len(file.versions)), self._read_disk(path))
         return self._on_disk[path]
 
     def _read_disk(self, path: RepoPath) -> bytes:
-        """The file on disk as git would store it."""
+        """The file as last recorded from disk, in the form git stores."""
         return (
             self._read(self._workspace.normal(path, lane_entry(self._workspace, self._plan.disk, path)))
             or b""
@@ -325,7 +314,6 @@ class ObstacleFinder:
         return Obstacle(place.path, "branch", f"{place} {self._branch_change(place)}", place.line)
 
     def _branch_change(self, place: _Place) -> str:
-        """Describe the change of the file on the branch since the lane began."""
         was, build = ("were", "build") if place.is_plural else ("was", "builds")
         name = branch_name(self._plan.onto)
         if self._start is None:
@@ -348,7 +336,6 @@ class ObstacleFinder:
 
 
 def _describe_own_lines(texts: Sequence[bytes]) -> str:
-    """Describe lines of the user."""
     if texts[1:]:
         return "your uncommitted lines"
     (text,) = (each.decode("utf-8", "replace") for each in texts)
@@ -374,7 +361,6 @@ def left_json(left: Sequence[LeftAction]) -> list[LeftActionJson]:
 
 
 def left_hints(left: Sequence[LeftAction], onto: str) -> list[str]:
-    """One hint for each kind of obstacle: what the user can do."""
     kinds = dict.fromkeys(obstacle.why for action in left for obstacle in action.obstacles)
     moved = [a.entry.commit for a in left if any(o.why == "branch" for o in a.obstacles) and a.entry.commit]
     commits = " ".join(commit[:10] for commit in moved)

@@ -1,8 +1,4 @@
-"""Plan a landing: which actions of a lane become which commits, with which messages, on which branch.
-
-Actions that are already on the branch are left out. Unless the user names them, so are reverted and undone
-actions, and reverts of actions that have not landed. Never moves a ref.
-"""
+"""Plan a landing: which actions of a lane become which commits, with which messages, on which branch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -162,10 +158,7 @@ def _group(
 def _select_described(
     unlanded: Sequence[LogEntry], messages: Mapping[tuple[int, ...], str]
 ) -> list[LogEntry]:
-    """Return only the actions that the messages were written for.
-
-    Raises LaneChanged if one of them is not in `unlanded`.
-    """
+    """Return the actions that the messages name. Raises LaneChanged if one of them is not in `unlanded`."""
     named = [number for numbers in messages for number in numbers]
     found = [entry for entry in unlanded if entry.n in named]
     if len(found) != len(named):

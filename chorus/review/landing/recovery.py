@@ -1,7 +1,7 @@
 """The progress of a landing on disk: after a crash the next process finishes it or rolls it back.
 
-If all commits were made, the rest of the landing is done. Otherwise the branch goes back to where it was, and
-nothing has landed. A branch with any other new commit is left alone. Never touches the work tree.
+If all commits were made, the landing is finished; otherwise the branch goes back to where it was. A branch
+with any other new commit is left alone.
 """
 
 import contextlib
@@ -26,9 +26,9 @@ from chorus.system.files.file_lock import try_lock
 class LandingProgress:
     """How far a landing has come.
 
-    `groups`: the actions of each commit. `made`: the commit of each group so far; None for a group whose
-    changes the branch already had. `recognised`: the values of the trailers by which each commit is
-    recognised. `restacked`: the branch's tip after a fixup; `made` then has only the amended commit.
+    `groups`: the actions of each commit. `made`: the commit of each group so far; None if the branch already
+    had the changes. `recognised`: the values of the trailers that identify each commit. `restacked`: the
+    branch's tip after a fixup; `made` then has only the amended commit.
     """
 
     ref: str

@@ -82,7 +82,7 @@ def find_unlanded(entries: Sequence[LogEntry], landed: Collection[str]) -> list[
 def select_part(
     recorder: Recorder, chosen: Sequence[LogEntry], hunks: Sequence[int]
 ) -> dict[RepoPath, TreeEntry | None]:
-    """The files as the chosen action would have left them on its lane, had it made only these hunks."""
+    """Return the action's files as they would be on its lane if the action had made only these hunks."""
     if chosen[1:]:
         raise UsageError("hunks can be chosen from one action only", hint="Give one action.")
     (entry,) = chosen

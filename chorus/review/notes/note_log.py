@@ -1,7 +1,7 @@
 """The notes of one work tree: a private file next to the marks, one JSON object per line.
 
-Lines are only appended: a note as it was written, then each change of its state (sent, addressed, dropped). A
-line that a crash truncated, or that a newer version wrote, is skipped.
+Lines are only appended: a note as it was written, then each change of its state. Lines that are damaged, or
+that a newer version wrote, are skipped.
 """
 
 import json
@@ -58,9 +58,9 @@ _LINE: TypeAdapter[_NoteLine | _SentLine | _StateLine] = TypeAdapter(_AnyLine)
 class Note:
     """A note as it was written, and its state.
 
-    `span`: the lines it refers to in the file as the action left it, counted from 0, the end excluded.
-    `written`: the content of those lines on disk when the note was written. `sent_lines`: their content when
-    the note was sent. `sent_after`: the number of the last action before the note was sent.
+    `span`: its lines in the file as the action left it, counted from 0, the end excluded. `written`,
+    `sent_lines`: these lines on disk when the note was written, and when it was sent. `sent_after`: the
+    number of the last action before the note was sent.
     """
 
     n: int
@@ -82,7 +82,6 @@ class NoteLog:
         self._path = directory / FILE_NAME
 
     def read(self) -> dict[int, Note]:
-        """Read the notes that were not dropped, by number."""
         notes: dict[int, Note] = {}
         for value in self._values():
             with suppress(ValidationError, KeyError):  # from another version
@@ -90,7 +89,7 @@ class NoteLog:
         return notes
 
     def last_number(self) -> int:
-        """The highest number used so far: the number of a dropped note is not used again."""
+        """Return the highest number used so far, also by notes that were dropped; 0 if there is none."""
         return max((value["n"] for value in self._values() if isinstance(value.get("n"), int)), default=0)
 
     def add(self, note: Note) -> None:

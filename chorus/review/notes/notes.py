@@ -55,7 +55,6 @@ def note_log(recorder: Recorder) -> NoteLog:
 def write_note(
     recorder: Recorder, name: str, text: str, *, number: int, time: str, path: str | None, line: int | None
 ) -> Note:
-    """Add a note on an action, or on one line of a file as the action left it."""
     text = text.strip()
     if not text:
         raise UsageError("the note is empty")
@@ -74,7 +73,6 @@ def write_note(
 
 
 def find_anchor(recorder: Recorder, note: Note) -> Anchor:
-    """Find the lines of a note on disk."""
     recorded = recorder.timeline.find_action(note.action)
     if recorded is None or note.path is None:
         return Anchor(note.path, None, [])
@@ -86,9 +84,9 @@ def find_anchor(recorder: Recorder, note: Note) -> Anchor:
 
 
 def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range | None]]:
-    """Yield each file that an action changed, with the current range of the lines that it changed.
+    """Yield each file that an action changed, and the current range from its first to its last changed line.
 
-    Lines are counted from 0. The range is None if the file is gone, and empty if it has none of the lines.
+    Lines are counted from 0. The range is None if the file is gone, and empty if none of the lines are left.
     """
     recorded = recorder.timeline.find_action(entry.within or entry.id or "")
     for edit in recorder.timeline.edits(recorded) if recorded is not None else ():
@@ -104,11 +102,10 @@ def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, ra
 def _follow(
     recorder: Recorder, recorded: TimelineCommit, path: RepoPath, lines: range
 ) -> tuple[RepoPath, bytes | None, range]:
-    """Follow lines through each later version of the file, across renames.
+    """Follow lines through the later versions of a file, across renames.
 
-    Return the file's current name and content, and where the lines are. Versions in which the file is
-    missing, for example on another branch, are skipped. If an earlier content comes back, as with a redo, the
-    lines are again where they were in it.
+    Return the file's current name and content, and where the lines are. If an earlier content comes back, so
+    do the lines in it.
     """
     path, versions = _versions(recorder, recorded, path)
     there = [version for version in versions if version is not None]
@@ -121,7 +118,7 @@ def _follow(
 def _versions(
     recorder: Recorder, recorded: TimelineCommit, path: RepoPath
 ) -> tuple[RepoPath, list[bytes | None]]:
-    """The current name of a file, and its content after an action, after each later change, and on disk."""
+    """The current name of a file, and its content after an action, after later changes, and on disk."""
     edits = [edit for edit in recorder.timeline.edits(recorded) if edit.path == path]
     at: TimelineCommit | None = recorded
     while at is not None and len(edits) < MAX_VERSIONS:
@@ -178,7 +175,7 @@ def note_json(recorder: Recorder, note: Note) -> NoteJson:
 
 
 def render_notes(notes: Sequence[NoteJson], summaries: Sequence[str]) -> str:
-    """Render these notes as a text for the agent. `summaries`: the summary of each note's action."""
+    """Render notes as one text for the agent. `summaries`: the summary of each note's action."""
     count = "a note" if len(notes) == 1 else f"{len(notes)} notes"
     lines = [
         f"The user reviewed changes of yours with Chorus and left {count}. Address "
@@ -199,7 +196,7 @@ def render_notes(notes: Sequence[NoteJson], summaries: Sequence[str]) -> str:
 
 
 def _is_addressed(recorder: Recorder, note: Note, entry: LogEntry | None, anchor: Anchor) -> bool:
-    """Whether the session changed the lines after it got the note."""
+    """Whether the lines have changed since the note was sent, and the session has changed the file."""
     if note.state != "sent" or entry is None or anchor.lines == note.sent_lines:
         return False
     return any(

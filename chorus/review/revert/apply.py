@@ -1,8 +1,7 @@
-"""Apply a revert: write every file of the plan or none, then record it.
+"""Apply a revert: write every file of the plan or none, then record the revert.
 
-The files on disk are recorded on the timeline before a byte is written. The new contents are stored before
-the first file is written, so that after a crash the next process finishes the revert. Only the plan's files
-are touched.
+The files on disk are recorded and the new contents stored before the first file is written. So after a crash,
+the next process can finish the revert.
 """
 
 import uuid
@@ -37,7 +36,7 @@ class NothingToRevert(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class RevertRecord:
-    """One record of a revert: what it changes on one lane.
+    """One record of a revert: its changes on one lane.
 
     The reverted action is in `reverts` if it is reverted as a whole, otherwise in `reverts_part`.
     """
@@ -51,7 +50,7 @@ class RevertRecord:
 
 
 def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOOL) -> list[TimelineCommit]:
-    """Write the files and record the revert. If a file changed since planning, undo all writes and raise."""
+    """Write the files and record the revert. If a file cannot be written, undo all writes and raise."""
     if not plan.writes:
         raise NothingToRevert("there is nothing left to revert")
     with recorder.journal.writing():
@@ -79,7 +78,7 @@ def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOO
 def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
     """Revert again in files that a program has overwritten with content it read before the revert.
 
-    Other changes made to these files since the revert stay. Return the paths of the files written again.
+    Other changes made since the revert stay. Return the paths of the files written again.
     """
     lost: list[FileWrite] = []
     for write in plan.writes:
@@ -100,9 +99,8 @@ def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
 def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
     """Finish a revert whose process died: write the files that are not written yet, then record the revert.
 
-    A file that someone has changed since then stays as it is. The revert is given up if such a change is
-    recorded, because then the revert failed in a process that went on. It is also given up if `chorus gc` has
-    removed contents that it needs, or if the file that describes it is damaged.
+    A file that someone has changed since then stays as it is. If such a change is recorded, the revert is
+    given up: it failed in a process that went on.
     """
     with recorder.journal.writing():
         pending = _pending_file(recorder)
@@ -135,7 +133,7 @@ def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
 
 
 def _is_overtaken(recorder: Recorder, tip: Oid | None, edits: Sequence[Edit], own: set[ToolUseId]) -> bool:
-    """Whether a record after `tip`, other than the revert's `own`, changed one of its files."""
+    """Whether a record after `tip`, other than the revert's `own`, changed one of the revert's files."""
     if tip is None:  # written by an older version
         return False
     timeline = recorder.timeline
@@ -152,7 +150,7 @@ def _pending_file(recorder: Recorder) -> PendingFile:
 
 
 def _append(recorder: Recorder, record: RevertRecord) -> TimelineCommit:
-    """Record a revert on the timeline, and on the lane of the action it reverts."""
+    """Record a revert on the timeline, and on the lane of the reverted action."""
     reverted = recorder.timeline.find_action(record.lane_of)
     assert reverted is not None
     origin = reverted.record

@@ -1,7 +1,4 @@
-"""Conflict markers for a file that cannot be merged, written by git itself.
-
-Never writes into the repository: git gets three files in a temporary directory.
-"""
+"""Conflict markers for a file that cannot be merged, written by `git merge-file` in a temporary directory."""
 
 import tempfile
 from pathlib import Path

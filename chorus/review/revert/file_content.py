@@ -1,7 +1,7 @@
 """The content of one file as a value, and reverting a change of it.
 
 A file that does not exist is None. Reverting is a three-way merge by lines: later changes in other lines
-stay. Only `read_disk` reads the work tree; nothing here writes to it.
+stay.
 """
 
 from collections.abc import Mapping
@@ -84,7 +84,7 @@ def revert_change_with_markers(
     now: Content | None,
     positions: Positions = unknown_positions,
 ) -> Content | ContentConflict | None:
-    """Like `revert_change`, with conflict markers around the lines that conflict."""
+    """Like `revert_change`, but put conflict markers into text files."""
     clean = revert_change(before, after, now, positions)
     if not isinstance(clean, ContentConflict) or not (_is_text(before) and _is_text(after) and _is_text(now)):
         return clean
@@ -100,7 +100,6 @@ def render_patch(
     before: Mapping[RepoPath, Content | None],
     after: Mapping[RepoPath, Content | None],
 ) -> str:
-    """The patch between two contents, as git prints it."""
     repository = recorder.workspace.repository
     trees = (_write_tree(recorder, before), _write_tree(recorder, after))
     return run_diff(repository.git, str(repository.own_dir), *trees)

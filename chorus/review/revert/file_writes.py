@@ -1,8 +1,7 @@
 """Write many files of the work tree, all or none.
 
-The new bytes of a batch of files are written to temporary files first and synced together, so there is one
-wait for the disk per batch. Deletions come first: a file may replace a directory, or the reverse. Never
-overwrites bytes it has not seen.
+The new bytes go to temporary files first, with one wait for the disk per batch. Deletions come first, because
+a file may replace a directory.
 """
 
 import contextlib
@@ -26,10 +25,7 @@ SkippedErrors: TypeAlias = tuple[type[ChorusError], ...]
 
 
 def write_files(recorder: Recorder, writes: Sequence[FileWrite]) -> None:
-    """Write all files; if one cannot be written, restore the others and raise.
-
-    A file that has changed since it was read counts as one that cannot be written.
-    """
+    """Write all files. If one has changed or cannot be written, restore the others and raise."""
     written: list[FileWrite] = []
     try:
         for write in _write(recorder, sorted(writes, key=lambda write: write.new is not None)):
@@ -75,10 +71,7 @@ def _find_expected(
 def _write(
     recorder: Recorder, writes: Iterable[FileWrite], skipped: SkippedErrors = ()
 ) -> Iterator[FileWrite]:
-    """Write the files, deletions of a batch first, and yield each that is done.
-
-    A file whose write fails with one of the errors `skipped` is left out.
-    """
+    """Write the files and yield each that is done. A file that fails with one of `skipped` is left out."""
     left = iter(writes)
     while batch := list(itertools.islice(left, BATCH_SIZE)):
         for write in batch:

@@ -1,7 +1,7 @@
 """The hunks of an action, each of which can be reverted by itself.
 
-Hunks have the order in which git prints them, and are numbered in that order. A mode change counts as one
-hunk, and so does a file that is created, deleted, binary or a link. Never touches the work tree.
+Hunks are numbered in the order in which git prints them. A mode change counts as one hunk, and so does a file
+that is created, deleted, binary or a link.
 """
 
 import re
@@ -69,7 +69,7 @@ def select_hunks(hunks: Collection[PatchHunk], numbers: Collection[int]) -> list
 def revert_hunks(
     before: Content | None, after: Content | None, chosen: Collection[PatchHunk]
 ) -> Content | None:
-    """Return `after` with the chosen hunks, all in this one file, as they were in `before`."""
+    """Return `after` without the chosen hunks, all of which are in this one file."""
     if before is None or after is None:
         return before if chosen else after
     mode, lines = after.mode, split_lines(after.data)

@@ -26,9 +26,9 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class RevertNotice:
-    """The revert of an action or of a part of one, or the redo that restored it.
+    """The revert of an action or of a part of it, or the redo that restored it.
 
-    `change` is an id that a revert and its redo have in common. `restored` is True for a redo.
+    `change`: an id that a revert and its redo have in common. `restored` is True for a redo.
     """
 
     session: SessionId
@@ -43,7 +43,7 @@ AnyNotice = Notice | RevertNotice
 
 
 def find_notices(recorder: Recorder, made: Iterable[int]) -> list[RevertNotice]:
-    """Make a notice for each of these reverts or redos. `made`: the numbers under which they are recorded."""
+    """Make a notice for each of these reverts and redos whose session is known. `made`: their numbers."""
     found = [recorder.timeline.find_number(number) for number in made]
     return [
         _make_notice(recorder, recorded, recorded.record.session)
@@ -53,7 +53,7 @@ def find_notices(recorder: Recorder, made: Iterable[int]) -> list[RevertNotice]:
 
 
 def drop_undone(notices: Iterable[AnyNotice]) -> list[AnyNotice]:
-    """Leave out what cancels out: a revert and its redo, or a redo and the next revert."""
+    """Leave out pairs that cancel each other: a revert and its redo, or a redo and the next revert."""
     left: dict[object, AnyNotice] = {}
     for place, notice in enumerate(notices):
         if isinstance(notice, Notice):
@@ -64,7 +64,7 @@ def drop_undone(notices: Iterable[AnyNotice]) -> list[AnyNotice]:
 
 
 def render_notices(notices: Sequence[AnyNotice]) -> str:
-    """One text for all notices of a session: what was reverted, what was restored, then the rest in order."""
+    """Render all notices of a session as one text: reverts, redos, then the others in order."""
     changes = [notice for notice in notices if isinstance(notice, RevertNotice)]
     parts = [[c for c in changes if not c.restored], [c for c in changes if c.restored]]
     texts = [_render(part) for part in parts if part]
@@ -93,7 +93,7 @@ def _make_notice(recorder: Recorder, recorded: TimelineCommit, session: SessionI
 
 
 def _chain(recorder: Recorder, recorded: TimelineCommit) -> list[TimelineCommit]:
-    """A revert, the revert that it undoes, and so on. An even number of them restores the change."""
+    """A revert, the revert that it undoes, and so on. A chain of even length restores the change."""
     chain = [recorded]
     while chain[-1].record.reverts:
         older = recorder.timeline.find_action(chain[-1].record.reverts[0])

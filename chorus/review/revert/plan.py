@@ -1,7 +1,4 @@
-"""Plan a revert: what each file will hold, or which later changes prevent it.
-
-Reads the work tree, never writes.
-"""
+"""Plan a revert: what each file will hold, or which later changes prevent it."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -123,7 +120,7 @@ def plan_revert(
 ) -> RevertPlan:
     """Plan to revert these actions. Raises RevertConflict if later changes prevent it.
 
-    `step` is called before each comparison of a file; what it raises ends the planning.
+    `step` is called often; what it raises ends the planning.
     """
     chosen = {target.oid: target for target in targets}
     scope = scope or RevertScope()
@@ -220,11 +217,10 @@ def _follow(
     chosen: Collection[TimelineCommit],
     step: Callable[[], None],
 ) -> list[BlockingChange]:
-    """Return what blocks reverting each of the `blocking` changes, what blocks reverting that, and so on.
+    """Find the changes that block reverting the `blocking` ones, those that block these, and so on.
 
-    Only the newest action to revert can be compared with the file on disk: it would be reverted first. So the
-    search ends at an action that is older than one of `chosen` or of those found so far. It also ends at an
-    outside change, which cannot be reverted.
+    Only the newest action to revert can be compared with the file on disk, because it is reverted first. So
+    the search ends at an action that is older than another one to revert. It also ends at an outside change.
     """
     timeline = recorder.timeline
     targets = list(chosen)
@@ -273,7 +269,7 @@ def _conflict(
     scope: RevertScope,
     step: Callable[[], None],
 ) -> RevertConflict:
-    """The error with all blocking changes: those of the plan, and those that block reverting them."""
+    """Make the error with all blocking changes: those of the plan, and those that block reverting them."""
     blocking = {(change.path, change.number): change for change in plan.blocking}
     widened = dict(chosen)
     while True:

@@ -14,7 +14,7 @@ from chorus.review.revert.plan import RevertPlan
 def find_warnings(
     recorder: Recorder, plan: RevertPlan, step: Callable[[], None] = lambda: None
 ) -> list[RevertWarningJson]:
-    """A warning for each later action that mentions names which the plan removes from the same file."""
+    """Return a warning for each later action that mentions names removed by the plan from the same file."""
     found: list[RevertWarningJson] = []
     later_edits = _LaterEdits(recorder, plan)
     for write in plan.writes:
