@@ -12,10 +12,7 @@ FALLBACK_EMAIL = "chorus@localhost"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The user as committer.
-
-    `stated`: True if the user has configured both name and email. If one is missing, Chorus's own is used.
-    """
+    """The user as committer. `stated`: True if the user has configured both name and email."""
 
     name: str
     email: str
@@ -23,7 +20,7 @@ class Identity:
 
 
 class Committer:
-    """Gives the committer line of Chorus's commits: the name that the user has configured, and the time."""
+    """Makes the committer line of Chorus's commits, from the user's configuration and the time."""
 
     def __init__(self, config: GitConfig) -> None:
         self._config = config

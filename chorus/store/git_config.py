@@ -60,7 +60,6 @@ class GitConfig:
 
 
 def config_home() -> Path:
-    """The directory of the user's own `config`, `ignore` and `attributes`."""
     home = os.environ.get("XDG_CONFIG_HOME")
     return Path(home) / "git" if home else Path.home() / ".config" / "git"
 

@@ -1,8 +1,6 @@
 """The work tree and git directories of a repository, as git finds them.
 
-This module runs git, because only git knows whether it accepts the repository (a bare repository, an unknown
-extension, `safe.directory`). `system/files/git_files.py` finds the paths without git, for commands that
-cannot wait for a process.
+Only git knows whether it accepts the repository (`safe.directory`, an unknown extension).
 """
 
 import os
@@ -39,7 +37,6 @@ class GitPaths(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name of this work tree for users."""
         return work_tree_label(self.git_dir, self.common_dir)
 
 

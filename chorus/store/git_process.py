@@ -1,8 +1,8 @@
-"""Run git. Every git process that works on the user's repository is started here.
+"""Run git.
 
 Inherited `GIT_*` variables, hooks, fsmonitor, signing and automatic gc are switched off. Optional locks are
-not taken, so the user's index is never refreshed. The network is never used, not even to fetch the missing
-objects of a partial clone. `UserGit`, for landing, switches off only inherited variables and automatic gc.
+not taken, so the user's index is not refreshed. The missing objects of a partial clone are not fetched.
+`UserGit`, for landing, keeps the user's hooks and signing.
 """
 
 import os
@@ -44,7 +44,6 @@ class GitFailed(ChorusError):
 
 
 def scrubbed_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of git processes: fixed settings instead of inherited GIT_* variables."""
     return inherited_environment() | FIXED_VARIABLES | dict(extra or {})
 
 
@@ -90,7 +89,7 @@ class Git:
         extra: Mapping[str, str] | None = None,
         limit_seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run one command, whatever its return code. After `limit_seconds`, kill it and all it started."""
+        """Run one command, whatever its return code. After `limit_seconds`, kill its whole process group."""
         with self._started(arguments, extra, subprocess.PIPE) as process:
             try:
                 stdout, stderr = process.communicate(stdin, limit_seconds)
@@ -101,7 +100,6 @@ class Git:
             return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
     def start(self, *arguments: str | bytes) -> subprocess.Popen[bytes]:
-        """Start a long-running command. The caller ends it."""
         return self._started(arguments, None, subprocess.DEVNULL)
 
     def _started(
@@ -143,7 +141,7 @@ class PrivateGit(Git):
 class UserGit(Git):
     """Runs git with the user's hooks and signing, for commits on the user's branches.
 
-    Hooks may run git themselves, so `FIXED_VARIABLES` are not set; only prompts on the terminal are off.
+    Hooks may run git themselves, so `FIXED_VARIABLES` are not set.
     """
 
     __slots__ = ()
@@ -160,13 +158,11 @@ def with_settings(settings: Iterable[str], arguments: Sequence[str | bytes]) -> 
 
 
 def error_text(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The stderr of a failed command, or the return code if stderr is empty."""
     stderr = done.stderr.decode(errors="replace").strip()
     return stderr or f"exit code {done.returncode}"
 
 
 def command_name(arguments: Sequence[str | bytes]) -> str:
-    """The subcommand, for messages: the first argument that is not a `-c` setting."""
     remaining = list(arguments)
     while remaining[0] == "-c":
         del remaining[:2]

@@ -1,7 +1,7 @@
 """Replace a file under git's lock protocol: create `NAME.lock` exclusively, then rename it over NAME.
 
-Every git honours the same lock, so Chorus and the user's git never overwrite each other. If another process
-holds the lock, `LockFile` waits for a limited time. It never removes the lock of another process.
+git honours the same lock, so Chorus and git never overwrite each other's changes. The lock of another process
+is waited for, but never removed.
 """
 
 import contextlib
@@ -38,22 +38,20 @@ class CannotWrite(ChorusError):
 
 
 class LockFile:
-    """A file to be replaced under git's lock. Use it in a `with` block.
+    """A file to be replaced under git's lock, in a `with` block.
 
-    If the block does not call `commit`, the file keeps its content.
+    Without `commit`, the file keeps its content. `private`: only the owner can read the file.
     """
 
     __slots__ = ("_descriptor", "_lock", "_mode", "_path")
 
     def __init__(self, path: str | Path, *, private: bool = False) -> None:
-        """`private`: only the owner can read the file. Otherwise the umask decides, as for git's files."""
         self._path = os.fspath(path)
         self._lock = f"{self._path}.lock"
         self._descriptor = -1
         self._mode = FILE_MODE if private else 0o666
 
     def __enter__(self) -> Self:
-        """Take the lock. Missing parent directories are created."""
         try:
             self._descriptor = open_lock(self._lock, self._mode)
         except OSError as error:
@@ -113,9 +111,9 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def write_error(error: OSError, what: str) -> ChorusError | OSError:
-    """Return CannotWrite for a full or read-only disk or a denied permission, otherwise `error` itself.
+    """Return CannotWrite about the path `what` if the disk is full or read-only or permission is denied.
 
-    `what`: the path that could not be written, for the message.
+    Any other error is returned as it is.
     """
     if error.errno in DISK_FULL | NOT_PERMITTED:
         return CannotWrite(f"cannot write {what}: {error.strerror}")
@@ -124,10 +122,7 @@ def write_error(error: OSError, what: str) -> ChorusError | OSError:
 
 @contextlib.contextmanager
 def translate_write_errors(what: str) -> Iterator[None]:
-    """In the `with` block, raise CannotWrite for a full or read-only disk or a denied permission.
-
-    `what`: the path to be written, for the message. Other errors are raised unchanged.
-    """
+    """In the `with` block, raise errors as `write_error` returns them."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,6 @@
 """Read one loose ref: the file with an object id, or with the name of another ref.
 
-This module imports nothing heavy, because `chorus log` without a watcher reads the timeline's ref with it.
+This module imports nothing heavy, so that `chorus log` without a watcher starts fast.
 """
 
 import os

@@ -1,8 +1,7 @@
 """Read, list and move refs, by compare-and-swap and with a reason in the reflog.
 
-Chorus's own refs are moved in this process, under git's lock-file protocol, and never if they are symbolic.
-Any other ref is moved by `git update-ref`, which replaces it if it is symbolic. A ref that another process
-has moved is not moved.
+Chorus's own refs are moved in this process, under git's lock-file protocol, and only if they are not
+symbolic. Other refs are moved by `git update-ref`, which replaces a symbolic ref.
 """
 
 import errno
@@ -65,7 +64,6 @@ class Refs:
         self._packed_stamp: tuple[int, int, int] | None = None
 
     def head(self) -> Head:
-        """HEAD, read from disk each time because the user moves it."""
         ref = self.read_symbolic("HEAD")
         return Head(ref, self.read(ref or "HEAD"))
 
@@ -79,7 +77,6 @@ class Refs:
         raise RefRefused(f"{name} goes through too many symbolic refs")
 
     def read_symbolic(self, name: str) -> str | None:
-        """The target of a symbolic ref; None if `name` is not symbolic."""
         value = self._read_stored(name)
         return value[len(SYMBOLIC) :] if value and value.startswith(SYMBOLIC) else None
 
@@ -117,10 +114,7 @@ class Refs:
                 lock.commit()
 
     def delete(self, name: str, expected: Oid, reason: str) -> None:
-        """Remove `name` and its reflog. Raises RefMoved if `name` is not at `expected`.
-
-        git does it, because packed refs may change too.
-        """
+        """Remove `name` and its reflog. Raises RefMoved if `name` is not at `expected`."""
         self.update_by_git(name, "-m", one_line(reason), "-d", name, expected)
 
     def update_by_git(self, name: str, *arguments: str) -> None:
@@ -216,10 +210,7 @@ def one_line(reason: str) -> str:
 
 
 def parse_packed_refs(data: bytes) -> dict[str, Oid]:
-    """Return the object id of each ref in git's `packed-refs` file.
-
-    Skips the header, which starts with `#`, and the objects that tags point to, which start with `^`.
-    """
+    """Return the object id of each ref in git's `packed-refs` file."""
     lines = (line for line in os.fsdecode(data).split("\n") if line and line[0] not in "#^")
     return {name: Oid(oid) for oid, name in (line.split(" ", 1) for line in lines)}
 
@@ -237,7 +228,7 @@ def append_line(path: str, line: bytes) -> None:
 
 
 def open_reflog(path: str, *, append: bool = True) -> int:
-    """Open the reflog of one of Chorus's refs. Only its owner can read it, because it says what was done."""
+    """Open the reflog of one of Chorus's refs. A new one can be read only by its owner."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0)
     try:
         return os.open(path, flags, FILE_MODE)

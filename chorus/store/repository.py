@@ -86,7 +86,6 @@ class Repository:
         return found
 
     def operation(self) -> str | None:
-        """The git operation in progress (such as a rebase or a merge), if any."""
         return next((name for mark, name in OPERATIONS.items() if (self.git_dir / mark).exists()), None)
 
 

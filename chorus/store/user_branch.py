@@ -1,8 +1,7 @@
 """Commit to a branch of the user with `git commit`, so that hooks and signing run.
 
-The commit is made from a temporary index. If the branch is checked out, `git commit` runs in the user's git
-directory; otherwise in a temporary git directory whose HEAD is the branch. A failed landing is rolled back by
-compare-and-swap. The work tree is never written to.
+The commit is made from a temporary index. If the branch is not checked out, git runs in a temporary git
+directory whose HEAD is the branch.
 """
 
 import contextlib
@@ -136,10 +135,7 @@ class UserBranch:
         return Oid(done.stdout.decode().strip())
 
     def move(self, tip: Oid, reason: str) -> None:
-        """Move the branch to `tip`, a commit that was made without moving the branch.
-
-        Raises RefMoved if the branch is no longer where it was when it was opened.
-        """
+        """Move the branch to `tip`. Raises RefMoved if the branch has moved since it was opened."""
         self._repository.refs.update(self.ref, tip, self.start, reason)
         self.tip = tip
 
@@ -205,7 +201,7 @@ class UserBranch:
     def _make_git_dir(self, commit: Oid | None = None) -> dict[str, str]:
         """Create a git directory whose HEAD is the branch, or `commit` if it is given.
 
-        Refs, objects and configuration are the user's. Returns the variables that make git use the directory.
+        Refs, objects and configuration are the user's. Returns the variables for git.
         """
         directory = self._scratch / ("amend" if commit else "git")
         directory.mkdir()
@@ -215,18 +211,11 @@ class UserBranch:
 
 
 def _in_encoding(encoding: str | None) -> tuple[str, str]:
-    """Return git's option to write commit messages in this encoding, or in UTF-8 if it is None.
-
-    It overrides the user's setting for new commits.
-    """
     return "-c", f"i18n.commitEncoding={encoding or 'UTF-8'}"
 
 
 def copy_to_user_store(repository: Repository, store: ObjectStore, start: Oid | None, tip: Oid) -> None:
-    """Copy the objects of the commits after `start` up to `tip` into the user's object directory.
-
-    The branch then needs no objects of the side store.
-    """
+    """Copy the objects of the commits after `start` up to `tip` into the user's object directory."""
     since = [f"^{start}"] if start else []
     listed = repository.git.run("rev-list", "--objects", "--no-object-names", tip, *since)
     # Searching for deltas takes most of the time, and the user's next gc does it anyway.

@@ -1,7 +1,6 @@
 """Read and update entries of the user's index, through git.
 
-Flags of an entry (`--assume-unchanged`, and `--skip-worktree`, which a sparse checkout sets) are kept. No
-other entry is touched. If another git process holds the index lock, Chorus waits briefly.
+An updated entry keeps its flags, such as `--skip-worktree`, which a sparse checkout sets.
 """
 
 import os
@@ -62,10 +61,9 @@ def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPa
 
 
 def has_current_stat(repository: Repository, paths: Iterable[RepoPath]) -> bool:
-    """True if the `stat` data in the index is current for all these files.
+    """True if the index has the current `stat` data of all these files: git wrote or compared them last.
 
-    This means that git wrote the files last, or that `git status` compared them with the index and found them
-    unchanged. False if the index is large or its version is not supported.
+    False if the index is large or its version is not supported.
     """
     file = repository.git_dir / "index"
     try:
@@ -88,7 +86,7 @@ def update_index(
 ) -> None:
     """Put these entries into the index, or (None) remove them.
 
-    `old`: the present entries of the same paths. A path keeps the flags that it has in `old`.
+    `old`: the present entries of the same paths, whose flags are kept.
     """
     gone = [f"0 {'0' * 40}\t{path}" for path, entry in changes.items() if entry is None]
     come = [f"{entry.mode:o} {entry.oid}\t{path}" for path, entry in changes.items() if entry is not None]

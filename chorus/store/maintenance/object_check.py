@@ -1,7 +1,6 @@
 """Check every object of the side store with an independent reader, GitPython's object database.
 
-GitPython shares no code with git or with Chorus's own writer, so the check finds mistakes of both. It reads
-only Chorus's objects; `git fsck` would also read all objects of the user.
+GitPython shares no code with git or with Chorus's own writer, so the check finds mistakes of both.
 """
 
 import hashlib
@@ -30,7 +29,7 @@ def find_damaged_objects(store: Path) -> list[str]:
 
 
 class Database(Protocol):
-    """The part of gitdb's databases that is used here; gitdb has no types."""
+    """The part of gitdb's databases that is used here."""
 
     def sha_iter(self) -> Iterable[bytes]: ...
 

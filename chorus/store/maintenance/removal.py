@@ -1,9 +1,7 @@
 """Remove Chorus from a repository.
 
-First copies what the user's branches, tags, stash, reflogs, HEADs and indexes need from the side store to
-the user's object directory. Then removes Chorus's refs, the alternates line and Chorus's files. If it stops
-at any point, the repository is intact, and a second run finishes. Work trees, the user's refs, indexes and
-configuration are not touched.
+The objects that the user's refs, reflogs, HEADs and indexes need are first copied to the user's object
+directory. If the removal stops at any point, the repository is intact, and a second run finishes.
 """
 
 import shutil
@@ -59,7 +57,7 @@ def detach(repository: Repository, store: ObjectStore, keep: Collection[str] = (
 def clear_the_way(repository: Repository) -> list[str]:
     """Remove a file where Chorus needs a directory, and an empty directory where Chorus needs a file.
 
-    Also removes each of Chorus's ref files that does not contain a ref, and returns the names of these refs.
+    Also remove Chorus's ref files that do not contain a ref, and return the names of these refs.
     """
     for path in (repository.shared_dir / name for name in OWN_DIRECTORIES):
         if not is_directory(path):
@@ -115,7 +113,6 @@ def remove_leftover_refs(repository: Repository) -> None:
 
 
 def find_complete_lanes(repository: Repository) -> set[str]:
-    """The refs of lanes whose objects can all be read."""
     lanes = [name for refs in LANE_REFS for name in repository.refs.list(refs)]
     return {name for name in lanes if not repository.git.attempt(*CHECK_REACHABLE, name).returncode}
 

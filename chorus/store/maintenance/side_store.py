@@ -1,8 +1,7 @@
 """The side store on disk: list its objects and packs, and pack it while it is written to.
 
-Loose objects are packed, and small packs are joined into larger ones. Other processes may read and write at
-the same time: the old copy of an object is removed only after the new copy was written. A lock lets only one
-process at a time pack or sweep. The user's own objects are never touched.
+The old copy of an object is removed only after the new copy was written, so other processes may read and
+write meanwhile.
 """
 
 import contextlib
@@ -46,10 +45,7 @@ def find_loose(directory: Path) -> Iterator[LooseObject]:
 
 
 def count_loose(directory: Path) -> int:
-    """Estimate the number of loose objects from one of the 256 directories, as git does.
-
-    Ids are evenly distributed.
-    """
+    """Estimate the number of loose objects from one of the 256 directories, as git does."""
     with contextlib.suppress(FileNotFoundError):
         return 256 * len(list((directory / FANS[0x17]).iterdir()))
     return 0
@@ -61,13 +57,11 @@ def list_packs(directory: Path) -> list[Path]:
 
 
 def list_packed(git: Git, index: Path) -> list[Oid]:
-    """The objects of one pack."""
     lines = git.run("show-index", stdin=index.read_bytes()).decode().splitlines()
     return [Oid(line.split()[1]) for line in lines]
 
 
 def count_packed(index: Path) -> int:
-    """The number of objects in one pack, read from the last entry of the index's fan-out table."""
     with index.open("rb") as file:
         file.seek(8 + 255 * 4)
         return int.from_bytes(file.read(4), "big")
@@ -80,7 +74,6 @@ def remove_pack(index: Path) -> None:
 
 
 def size_of(directory: Path) -> int:
-    """The bytes that all files below a directory take on disk."""
     total = 0
     for folder, _, names in os.walk(directory):
         for name in names:
@@ -92,7 +85,7 @@ def size_of(directory: Path) -> int:
 def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *options: str) -> Path | None:
     """Write the objects named in `wanted` into one pack. Returns its index file; None if there is no object.
 
-    git writes the pack in the side store and then moves it to `directory`: in the user's store, `git gc
+    git writes the pack in the side store and then moves the pack to `directory`. In the user's store, `git gc
     --prune=now` would remove an unfinished pack.
     """
     own = directory == store.directory
@@ -121,14 +114,13 @@ GROWTH = 2
 
 
 def pack_if_due(git: Git, store: ObjectStore, limit: int = LOOSE_LIMIT) -> int:
-    """Pack if there are more than `limit` loose objects, as `count_loose` estimates."""
     return pack(git, store) if count_loose(store.directory) > limit else 0
 
 
 def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> int:
     """Pack the loose objects older than `young_seconds`. Returns their number.
 
-    Does nothing and returns 0 if another process is packing.
+    Does nothing if another process is packing.
     """
     with lock_store(store.directory) as mine:
         if not mine:
@@ -144,10 +136,7 @@ def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> 
 
 
 def _pack_oldest(git: Git, store: ObjectStore, oldest: float) -> int:
-    """Pack loose objects written before the time `oldest`, the oldest ones first. Returns their number.
-
-    One call packs at most MAX_PACKED_AT_ONCE objects.
-    """
+    """Pack the oldest loose objects from before `oldest`, up to MAX_PACKED_AT_ONCE. Returns their number."""
     old = (found for found in find_loose(store.directory) if found.modified_seconds < oldest)
     loose = heapq.nsmallest(MAX_PACKED_AT_ONCE, old, key=lambda found: found.modified_seconds)
     # Newest first: the order in which history is read.
@@ -177,7 +166,6 @@ def join_packs(git: Git, store: ObjectStore) -> None:
 
 
 def plan_joining(sizes: list[int]) -> int:
-    """Return how many of the smallest packs to join. `sizes` is ascending."""
     joined = 0
     for count in range(1, len(sizes)):
         if sizes[count] < GROWTH * sum(sizes[:count]):

@@ -1,8 +1,7 @@
 """Remove objects from the side store that nothing reaches any more.
 
-An object is needed while any ref, reflog, HEAD or index of any work tree reaches it, and for a while after
-it was written. git walks the history; if it cannot finish the walk, nothing is removed. The user's own
-objects are never touched.
+An object stays while any ref, reflog, HEAD or index of any work tree reaches it, and for GRACE_SECONDS after
+it was written. If git cannot walk the whole history, nothing is removed.
 """
 
 import os
@@ -75,7 +74,7 @@ def drop_loose(path: str, oldest: float) -> None:
 
 
 def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set[Oid]) -> None:
-    """Replace those of the packs that contain unneeded objects by one pack of their needed objects."""
+    """Replace the packs that contain unneeded objects by one pack of their needed objects."""
     contents = {pack: list_packed(git, pack) for pack in packs}
     dirty = [pack for pack, oids in contents.items() if not needed.issuperset(oids)]
     kept = [oid for pack in dirty for oid in contents[pack] if oid in needed]
@@ -87,7 +86,6 @@ def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set
 
 
 def sweep_scratch(directory: Path, oldest: float) -> None:
-    """Remove unfinished files that killed processes left, if last written before the time `oldest`."""
     for folder in (directory, directory / "pack"):
         for path in folder.glob(f"{SCRATCH_PREFIX}*"):
             if path.stat().st_mtime < oldest:
@@ -104,13 +102,11 @@ def refresh_commit_graph(repository: Repository) -> None:
 
 
 def stored_in(git: Git, directory: Path) -> set[Oid]:
-    """Every object of a store, loose or packed."""
     packed = (oid for index in list_packs(directory) for oid in list_packed(git, index))
     return {*packed, *(found.oid for found in list_loose(directory))}
 
 
 def needed_by_anyone(git: Git, stored: set[Oid], extra: Iterable[Oid] = ()) -> set[Oid]:
-    """The stored objects reachable from any ref, HEAD, reflog or index of any work tree, or from `extra`."""
     return list_reachable(git, stored, extra, "--all", "--reflog", "--indexed-objects")
 
 
@@ -133,7 +129,6 @@ def needed_by_user(repository: Repository, stored: set[Oid], keep: Collection[st
 
 
 def read_reflogs(logs: Path) -> set[Oid]:
-    """Every object named in the user's reflogs."""
     found: set[Oid] = set()
     for folder, _, names in os.walk(logs):
         for path in (Path(folder, name) for name in names):
@@ -144,7 +139,6 @@ def read_reflogs(logs: Path) -> set[Oid]:
 
 
 def list_reachable(git: Git, stored: set[Oid], tips: Iterable[Oid], *options: str) -> set[Oid]:
-    """The objects among `stored` that are reachable from these tips."""
     stdin = "".join(f"{tip}\n" for tip in tips).encode()
     # The objects a partial clone lacks are not in the side store either.
     arguments = ("rev-list", "--objects", "--no-object-names", "--missing=allow-promisor", *options)

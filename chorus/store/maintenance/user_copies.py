@@ -1,8 +1,7 @@
 """Copy what the user's own commits need from the side store to the user's object directory.
 
-When the user commits a file that Chorus has recorded, git finds the object in the side store and does not
-write it again. Other users of a shared repository cannot read the side store. So Chorus checks each new
-commit of the user once, and copies the objects that the commit needs as one pack.
+git does not write an object again that it finds in the side store. Other users of a shared repository cannot
+read the side store, so the objects of each new commit are copied.
 """
 
 import json

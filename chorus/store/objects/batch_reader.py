@@ -1,7 +1,6 @@
 """Read any object that git can read, through one long-running `git cat-file --batch`.
 
-Nothing is fetched: an object that a partial clone lacks counts as missing. If `git gc` replaces packs while
-the process runs, the process finds the objects in the new packs.
+An object that a partial clone lacks counts as missing: nothing is fetched.
 """
 
 import subprocess

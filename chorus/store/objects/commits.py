@@ -1,7 +1,4 @@
-"""Commit objects as values.
-
-Header fields that Chorus does not use, such as the signature, are not kept.
-"""
+"""Commit objects as values. Header fields that Chorus does not use, such as the signature, are not kept."""
 
 import re
 from dataclasses import dataclass
@@ -47,7 +44,7 @@ def render_signature(who: Signature) -> str:
 
 
 def parse_signature(text: str) -> Signature:
-    """Parse a signature leniently: old commits may contain signatures that no current git would write."""
+    """Parse a signature leniently: old commits may contain signatures that git no longer writes."""
     found = SIGNATURE.match(text)
     if found is None:
         return Signature(text, "", 0)

@@ -1,7 +1,6 @@
 """Write and read loose objects: one zlib file per object, named by its sha1.
 
-An object gets its name only when it is complete. It is on the disk before the next ref update, unless the
-user switched `chorus.durable` off.
+Unless the user switched `chorus.durable` off, an object is on the disk before the next ref update.
 """
 
 import contextlib
@@ -55,9 +54,8 @@ class LooseStore:
     def write(self, kind: bytes, data: bytes) -> Oid:
         """Store an object and return its id.
 
-        An object that this process stored in the last RECENT_SECONDS is not written again, unless the disk
-        reported an error since. Otherwise a file that exists for the object is replaced: the new file has a
-        new time, so a sweep does not remove it.
+        A file that exists for the object is replaced by one with a new time, so that a sweep does not remove
+        it. An object that this process stored in the last RECENT_SECONDS is not written again.
         """
         body = b"%s %d\0%s" % (kind, len(data), data)
         oid = sha1(body, usedforsecurity=False).hexdigest()
@@ -85,10 +83,7 @@ class LooseStore:
         return header.split(b" ", 1)[0], data
 
     def size(self, oid: Oid) -> int | None:
-        """Return the length of the object's bytes, reading only its header.
-
-        None if there is no such loose object, or it is damaged.
-        """
+        """Return the length of the object's bytes, reading only its header. None as for `read`."""
         try:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123  hot path
                 start = zlib.decompressobj().decompress(file.read(HEADER_BYTES), HEADER_BYTES)
@@ -116,7 +111,6 @@ class LooseStore:
 
 
 def _raise_unless_missing(error: Exception) -> None:
-    """Re-raise an I/O error. Ignore damaged data, and errors that mean there is no file."""
     if isinstance(error, OSError) and error.errno not in NOT_THERE:
         raise error
 
@@ -124,7 +118,7 @@ def _raise_unless_missing(error: Exception) -> None:
 def encode(kind: bytes, body: bytes) -> bytes:
     """Encode an object as the content of its file. Small objects and trees are not compressed.
 
-    Compressing trees saves little space, and each edit writes all trees above the file, wide ones included.
+    Compressing trees saves little space, and each edit writes several.
     """
     if kind == b"tree" or len(body) < DISK_BLOCK - STORED_EXTRA:
         return store(body)

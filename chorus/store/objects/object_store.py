@@ -1,8 +1,6 @@
 """The object store: writes to Chorus's own directory, and reads every object that git can reach.
 
-Chorus's objects are in `chorus/objects` of the common git directory (the side store). git reads them
-through a relative path in `objects/info/alternates` and never prunes them. No other file of the user is
-touched.
+git reads this directory, the side store, through a line in `objects/info/alternates` and never prunes it.
 """
 
 import hashlib
@@ -27,7 +25,7 @@ READ_IN_PROCESS = (b"tree", b"commit")
 
 
 class ObjectMissing(ChorusError):
-    """An object is missing, or of another kind than expected."""
+    """An object is missing or damaged, or of another kind than expected."""
 
     hint = "Run `chorus doctor --deep` to see what is broken."
 
@@ -49,7 +47,6 @@ class ObjectStore:
         self.close()
 
     def close(self) -> None:
-        """End the `git cat-file` process and close the packs."""
         self._reader.close()
         self._packs.close()
 
@@ -63,7 +60,6 @@ class ObjectStore:
         return self._write(b"commit", render_commit(commit))
 
     def read(self, oid: Oid) -> tuple[bytes, bytes]:
-        """Return the object's kind (`blob`, `tree`, `commit`, `tag`) and bytes."""
         found = self._find(oid)
         if found is None:
             raise ObjectMissing(f"object {oid} is missing or damaged")
@@ -78,7 +74,7 @@ class ObjectStore:
     def blob_size(self, oid: Oid) -> int | None:
         """Return the length of a blob without reading all of it, and without starting git.
 
-        None if it is not found this way. A git process may still find it.
+        None does not mean that the blob is missing: git may still find it.
         """
         for part in (self._loose, self._main, self._packs):
             size = part.size(oid)
@@ -93,7 +89,7 @@ class ObjectStore:
         return parse_commit(self._read_kind(oid, b"commit"))
 
     def writing_environment(self) -> dict[str, str]:
-        """Variables that make a git process write to the side store and read the user's objects too."""
+        """Variables that make a git process write to the side store and also read the user's objects."""
         self._attach()
         return {
             "GIT_OBJECT_DIRECTORY": str(self.directory),
@@ -147,7 +143,6 @@ def read_alternates(path: Path) -> bytes:
 
 
 def hash_blob(data: bytes) -> Oid:
-    """The id of a blob with these bytes, without storing it."""
     body = b"blob %d\0" % len(data)
     return Oid(hashlib.sha1(body + data, usedforsecurity=False).hexdigest())
 

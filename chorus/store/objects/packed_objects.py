@@ -1,12 +1,10 @@
 """Read objects from packs in this process. Deltas are not read here: `BatchReader` has git read them.
 
-Most trees that are read for the first time are stored whole, not as deltas. Reading a tree here takes a
-quarter of the time that another process needs (a tenth on a busy machine). gitdb's `PackedDB` would do the
-same, deltas included, but takes four to nine times as long per tree. That makes the first edit in a directory
-20 to 30 % slower (decision 0014).
+Most trees that are read for the first time are stored whole. Reading a tree here takes a quarter of the time
+that another process needs (a tenth on a busy machine). gitdb's `PackedDB` takes four to nine times as long
+per tree. That makes the first edit in a directory 20 to 30 % slower (decision 0014).
 
-A pack that `git gc` removes stays readable while it is open here. When an object is not found and the
-directories have changed, all packs are closed and the packs that exist then are opened.
+A pack that `git gc` removes stays readable while it is open here.
 """
 
 import contextlib
@@ -60,10 +58,10 @@ class Pack:
         return (kind, data) if len(data) == size else None
 
     def size(self, name: bytes) -> int | None:
-        """Return the length of an object's bytes. None if it is not in this pack.
+        """Return the length of an object's bytes; None if the object is not in this pack.
 
-        For an object stored as a delta, this is the second number in the delta. The first number is the
-        length of the object that the delta is based on.
+        A delta starts with two numbers: the length of the object it is based on, and the length of the
+        result.
         """
         position = self._find(name)
         if position is None:

@@ -1,7 +1,6 @@
 """A tree object as a value: find an entry, and derive a tree with some entries changed.
 
-Entries are in git's order (a directory sorts as if its name ended in "/"). A wide directory is kept as runs
-of some hundred entries, so that a change rebuilds one run, whatever the width.
+A wide directory is kept as runs of some hundred entries, so that a change rebuilds only one run.
 """
 
 import re
@@ -26,7 +25,7 @@ ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
 
 class TreeEntry(NamedTuple):
-    """An entry of a tree: a mode as git writes it, and an object id. A tuple: millions are created."""
+    """An entry of a tree: a mode as git writes it, and an object id."""
 
     mode: int
     oid: Oid
@@ -39,8 +38,8 @@ class TreeEntry(NamedTuple):
 class Run:
     """Neighbouring entries, as bytes.
 
-    The first search in a run goes through the bytes. The second search builds a table of where each entry is.
-    A run made by `replaced` shares this table.
+    The first search goes through the bytes. The second builds a table of positions, which runs made by
+    `replaced` share.
     """
 
     __slots__ = ("_positions", "raw")
@@ -50,10 +49,7 @@ class Run:
         self._positions = positions
 
     def position(self, name: bytes) -> tuple[int, int] | None:
-        """Return the mode of the entry `name`, and the offset of its object id in `raw`.
-
-        None if there is no such entry.
-        """
+        """Return the mode of the entry `name`, and the offset of its object id in `raw`, if it exists."""
         if self._positions is None:
             self._positions = {}
             return self._walk_to(name)
@@ -81,7 +77,6 @@ class Run:
         return TreeEntry(mode, Oid(self.raw[start : start + 20].hex()))
 
     def replaced(self, start: int, oid: bytes) -> "Run":
-        """A copy of the run, with `oid` as the object id that starts at offset `start`."""
         raw = self.raw
         return Run(raw[:start] + oid + raw[start + 20 :], self._positions)
 
@@ -144,7 +139,7 @@ class Directory:
         return Directory(runs, self._firsts)
 
     def changed(self, changes: Mapping[bytes, TreeEntry | None]) -> "Directory":
-        """The directory with `changes` applied: entries added or replaced, or removed where None."""
+        """The directory with entries added, replaced or (None) removed."""
         by_run: dict[int, dict[bytes, bytes | None]] = {}
         for name, entry in changes.items():
             # The old entry may be a file and the new one a directory, which sort differently.
@@ -173,14 +168,12 @@ def parse_entries(raw: bytes) -> Iterator[tuple[bytes, TreeEntry]]:
 
 
 def sort_key(raw: bytes) -> bytes:
-    """The sort key of the first entry in `raw`."""
     mode, _, rest = raw.partition(b" ")
     name = rest[: rest.index(b"\0")]
     return name + b"/" if mode == b"40000" else name
 
 
 def cut(pieces: list[bytes]) -> list[Run]:
-    """Join entries, given in order, into runs."""
     whole = len(pieces) <= 2 * RUN_ENTRIES
     step = max(len(pieces), 1) if whole else RUN_ENTRIES
     return [Run(b"".join(pieces[start : start + step])) for start in range(0, len(pieces), step)]

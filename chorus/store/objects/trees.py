@@ -1,7 +1,7 @@
 """Look up a path in a tree, list a tree, compare two trees, and write a tree with some paths changed.
 
-A change of a path reads and writes only the directories along that path. The directories used last are
-cached, up to a limit. Empty directories are not kept, as in git.
+A change of a path reads and writes only the directories along that path. As in git, there are no empty
+directories.
 """
 
 import os
@@ -62,8 +62,7 @@ class Trees:
     def splice(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid:
         """Write the tree with these files added, replaced or (None) removed.
 
-        A file replaces a directory of its name, and the other way round. A directory without files is
-        removed.
+        A file replaces a directory of its name, and the other way round.
         """
         replaced = self._replace(root, changes) if len(changes) == 1 else None
         return replaced or self._splice(root, nest(changes)) or self._store.write_tree(b"")
@@ -73,7 +72,7 @@ class Trees:
         self._last_results.clear()
 
     def lookup(self, root: Oid | None, path: RepoPath) -> TreeEntry | None:
-        """The entry at a path, file or directory."""
+        """The entry at a path, file or directory; None if there is none."""
         entry = TreeEntry(TREE_MODE, root) if root else None
         for name in os.fsencode(path).split(b"/"):
             if entry is None or not entry.is_tree:
@@ -111,10 +110,7 @@ class Trees:
         return sorted(self._diff(old, new, ""), key=lambda change: os.fsencode(change.path))
 
     def _replace(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid | None:
-        """Write the tree with other bytes in one existing file: the fast path, enough for most edits.
-
-        Returns None, and writes nothing, for any other change.
-        """
+        """The fast path: write the tree with other bytes in one existing file. None for any other change."""
         ((path, entry),) = changes.items()
         if entry is None or root is None:
             return None

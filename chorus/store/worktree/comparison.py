@@ -1,8 +1,7 @@
 """Compare single files of the work tree with a recorded tree of raw bytes.
 
-The new bytes of a file that differs are stored. A file that is unchanged since it was last read costs one
-`stat`, which is compared with the file's stamp: its `stat` when it was last read. A file that was read just
-after a change is read again next time, because another change could have left its stamp the same.
+An unchanged file costs one `stat`, which is compared with the file's stamp. A file that was read just after a
+change is read again, because another change could have left its stamp the same.
 """
 
 import time
@@ -49,8 +48,6 @@ class ObservedChange:
 
 @dataclass(frozen=True, slots=True)
 class SkippedPath:
-    """A path that is not recorded, and why."""
-
     path: RepoPath
     why: SkipReason
     detail: str = ""
@@ -64,8 +61,6 @@ class KnownFile(NamedTuple):
 
 
 class Comparison:
-    """The result of comparing some paths."""
-
     __slots__ = ("changes", "directories", "omitted")
 
     def __init__(self) -> None:
@@ -107,7 +102,6 @@ class FileComparer:
         return self._known.get(path)
 
     def _read(self, path: RepoPath, before: TreeEntry | None) -> FileState | None:
-        """Read the file; None if it is unchanged since it was last read and recorded."""
         known = self._known.get(path)
         if known is not None and known.entry == before:
             return self._work_tree.read_unless(path, known.stamp)
@@ -163,10 +157,7 @@ class FileComparer:
 
 
 def can_be_ignored(state: FileState) -> bool:
-    """True if `git check-ignore` can be asked about a path in this state.
-
-    git would fail for a path in another repository and for some paths where there is no file.
-    """
+    """True if `git check-ignore` can be asked about a path in this state; for other paths, git may fail."""
     match state:
         case File():
             return True

@@ -1,8 +1,7 @@
 """Open the directory of a file step by step from the root of the work tree.
 
-Each step opens a real directory inside the directory opened before. So no symbolic link is ever followed,
-even if a program replaces a directory with a link between two steps. Git directories and other repositories
-are not entered.
+Each step opens a real directory inside the one before, so no symbolic link is followed, even if a program
+creates one between two steps. Git directories and other repositories are not entered.
 """
 
 import contextlib
@@ -49,7 +48,7 @@ class Blocked(Exception):
 
 @contextlib.contextmanager
 def descend(root: str, path: RepoPath, *, create: bool = False) -> Iterator[OpenParent]:
-    """Open the directory of `path`. `create`: create missing directories. Raises Blocked."""
+    """Open the directory of `path`. With `create`, make missing directories. Raises Blocked."""
     *parents, name = parse_names(path)
     here = os.open(root, STEP)
     created = 0

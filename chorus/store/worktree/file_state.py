@@ -28,7 +28,7 @@ class SkipReason(Enum):
 
 
 class Stamp(NamedTuple):
-    """The `stat` of a file. As long as it is the same, so are the bytes."""
+    """The `stat` data of a file, compared to find out whether the file has changed."""
 
     modified_ns: int
     changed_ns: int
@@ -72,7 +72,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """There is no file of this name. `why` is set if something else has the name."""
+    """There is no file at this path. `why` is set for a directory, or for a path behind a symbolic link."""
 
     why: SkipReason | None = None
 

@@ -1,7 +1,6 @@
 """Convert bytes of the work tree as `git add` does: line ends, `ident`, encodings and filter programs.
 
-No process is needed for a path that no attributes file and no `core.autocrlf` applies to. If a filter program
-fails, the bytes are returned without its conversion and with a warning.
+If a filter program fails, the bytes are returned without its conversion and with a warning.
 """
 
 from collections.abc import Iterable, Mapping
@@ -81,7 +80,6 @@ class Filters:
         )
 
     def conversions(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
-        """The conversion of each path. Answers are cached."""
         wanted = list(paths)
         known = self._known
         if len(known) > MAX_CACHED_ANSWERS:
@@ -97,10 +95,7 @@ class Filters:
         return self._ask(dict(self._rules.stamp_paths(paths)))
 
     def _ask(self, stamps: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:
-        """Ask git for the conversions of these paths. Paths without a conversion are left out.
-
-        git is asked only about paths to which `core.autocrlf` or an attributes file may apply.
-        """
+        """Ask git for the conversions of these paths. Paths without a conversion are left out."""
         always = self._autocrlf()
         paths = [path for path, stamp in stamps.items() if always or any(stamp[1:])]
         if not paths:
@@ -124,7 +119,6 @@ class Filters:
         )
 
     def _autocrlf(self) -> bool:
-        """True if git converts the line ends of files without attributes: core.autocrlf is true or input."""
         config = self._repository.config
         is_input = (config.get("core.autocrlf") or "").lower() == "input"
         return is_input or config.get_bool("core.autocrlf", default=False)

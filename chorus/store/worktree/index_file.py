@@ -1,8 +1,4 @@
-"""The format of git's index file, versions 2 and 3: for each name its `stat` data and object id.
-
-Parses a copy of the user's index, and renders Chorus's private index (see `stamp_index.py`). Only what the
-private index needs is kept.
-"""
+"""The format of git's index file, versions 2 and 3: for each name its `stat` data and object id."""
 
 import hashlib
 import struct

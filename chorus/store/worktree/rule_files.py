@@ -1,8 +1,6 @@
 """Detect changes of the files that say which paths git ignores or converts.
 
-A rule applies to everything below its directory. So the `RuleStamp` of a path has the `stat` data of the rule
-files from the root down to the path's directory, and of those for the whole repository. Only git reads the
-rules in the files.
+The `RuleStamp` of a path has the stamps of all rule files that may apply to the path.
 """
 
 import os
@@ -29,7 +27,7 @@ class RuleFiles:
         self._everywhere = tuple(os.fspath(path) for path in everywhere)
 
     def stamp_paths(self, paths: Iterable[RepoPath]) -> Iterator[tuple[RepoPath, RuleStamp]]:
-        """The stamp of each path. For many paths, `stat` is still called only once for each rule file."""
+        """Yield each path with its stamp. Each rule file is checked only once for all paths."""
         above = map(stamp_of, self._everywhere)
         seen: dict[str, RuleStamp] = {
             "": (self._config.version, *above, stamp_of(f"{self._root}/{self._name}"))

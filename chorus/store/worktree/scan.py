@@ -1,9 +1,7 @@
 """Find what changed in the work tree since a recorded tree of raw bytes.
 
-If the caller names paths, the cost depends on their number. Otherwise a scan is one pass over the work tree.
-The new bytes of each file that differs are stored. git's ignore rules apply, and other repositories are not
-entered. Skipped paths are reported, but ignored ones only if the caller names them. Nothing is written to the
-work tree or to the user's index.
+The new bytes of each file that differs are stored. Skipped paths are reported, but ignored ones only if the
+caller names them.
 """
 
 import os
@@ -82,8 +80,7 @@ class Scanner:
     def other_spellings(self, tree: Oid, paths: Sequence[RepoPath]) -> list[RepoPath]:
         """Other spellings of these paths, on disk or in `tree`, that mean the same files.
 
-        If a file is renamed to another spelling, the old name disappears and the new one appears, so both
-        have to be scanned.
+        After a rename to another spelling, both the old name and the new one have to be scanned.
         """
         spelling = self._work_tree.spelling
         if spelling.is_exact:
@@ -141,10 +138,6 @@ class Scanner:
         return self._tracked_ignored
 
     def _files_below(self, tree: Oid, path: RepoPath) -> list[RepoPath]:
-        """The files that `tree` has below `path`. Empty if `path` is not a directory in `tree`.
-
-        Called for paths that are not directories on disk: these files are gone.
-        """
         entry = self._trees.lookup(tree, path)
         if entry is None or not entry.is_tree:
             return []

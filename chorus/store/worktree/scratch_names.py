@@ -15,15 +15,12 @@ _serial = itertools.count()
 
 
 def new_scratch_name() -> bytes:
-    """Return a name for a scratch file of this process."""
     return b".chorus-%d-%d.tmp" % (os.getpid(), next(_serial))
 
 
 def is_own_scratch(name: bytes) -> bool:
-    """True for a scratch file of Chorus, of this or another process."""
     return _OWN.fullmatch(name) is not None
 
 
 def is_scratch(path: RepoPath) -> bool:
-    """True for a scratch file of the client or of Chorus."""
     return ".tmp" in path and _ANY.fullmatch(os.fsencode(path)) is not None

@@ -1,8 +1,7 @@
 """Find the paths that a sparse checkout leaves out of the work tree.
 
-The user's index does not show all of them: once a file is created at such a path, the index no longer marks
-the path as left out. So git applies the sparse rules to a copy of the index, with an empty work tree. The
-user's index and work tree are not touched.
+Once a file is created at such a path, the user's index no longer marks the path as left out. So git applies
+the sparse rules to a copy of the index, with an empty work tree.
 """
 
 import shutil
@@ -17,7 +16,7 @@ from chorus.store.user_index import SKIPPED
 
 
 def find_excluded_by_sparse(repository: Repository, paths: Iterable[RepoPath]) -> set[RepoPath]:
-    """Return the `paths` that a sparse checkout leaves out. This is fast if there is no sparse checkout."""
+    """Return the `paths` that a sparse checkout leaves out."""
     wanted = set(paths)
     if not wanted or not _is_sparse(repository):
         return set()
@@ -36,7 +35,7 @@ def find_excluded_by_sparse(repository: Repository, paths: Iterable[RepoPath]) -
 
 
 def _is_sparse(repository: Repository) -> bool:
-    """True if the checkout is sparse. The answer is not cached, because git may just have changed it."""
+    """True if the checkout is sparse. Nothing is cached, because git may just have changed the setting."""
     if not (repository.git_dir / "info" / "sparse-checkout").exists():
         return False
     return repository.git.text("config", "--type=bool", "core.sparseCheckout", accept=(0, 1)) == "true"

@@ -1,7 +1,7 @@
 """The spelling of names where the file system treats several spellings (case, accents) as one name.
 
-macOS ignores case, and an accented letter may be one character (NFC) or two (NFD). git knows a file by its
-name on disk, in NFC. A tool may spell it differently and mean the same file.
+macOS ignores case, and an accented letter may be one character (NFC) or two (NFD). git uses the name on disk,
+in NFC.
 """
 
 import os
@@ -33,10 +33,9 @@ class Spelling:
         return unicodedata.normalize("NFC", name) if self.composes else name
 
     def as_on_disk(self, root: str, path: str, listings: dict[str, list[str]] | None = None) -> str:
-        """Return `path`, which is below `root`, with each name spelled as on disk.
+        """Return `path`, which is below `root`, with each name spelled as on disk, in git's form.
 
-        The names are in the form that git uses (see `as_in_git`). A name that is not on disk keeps its
-        spelling. `listings`: a cache of directory listings, for several calls.
+        A name that is not on disk keeps its spelling. `listings`: a cache of directory listings.
         """
         if self.is_exact:
             return path
@@ -63,7 +62,6 @@ class Spelling:
         return True
 
     def is_same(self, name: str, other: str) -> bool:
-        """True if both names mean the same file."""
         return self._fold(name) == self._fold(other)
 
     def _list(self, directory: str) -> list[str]:

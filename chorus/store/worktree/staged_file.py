@@ -1,9 +1,8 @@
 """Replace or remove one file of the work tree, completely or not at all.
 
-The new content is written to a scratch file next to the path. Then the scratch file is renamed over the path,
-but only if the path is still as the caller last saw it. A caller with many files can stage them all, sync
-them with about one wait for the disk, and then rename them. No symbolic link is followed. After a failure, no
-scratch file or new directory is left behind.
+The new content is written to a scratch file, which is renamed over the path if the path is still as the
+caller last saw it. No symbolic link is followed. After a failure, no scratch file or new directory is left
+behind.
 """
 
 import contextlib
@@ -31,7 +30,10 @@ class CannotReplace(ChorusError):
 
 
 class StagedFile:
-    """New content for a path, in a scratch file next to it. The caller must close it."""
+    """New content for a path, in a scratch file next to it. The caller must close it.
+
+    `synced`: True if `put` does not have to sync the file.
+    """
 
     __slots__ = (
         "_created_parents",
@@ -46,7 +48,6 @@ class StagedFile:
     )
 
     def __init__(self, root: str, path: RepoPath, parent: OpenParent, *, synced: bool) -> None:
-        """`synced`: True if `put` does not have to sync the file."""
         self._root = root
         self._path = path
         self._directory = os.dup(parent.directory)
@@ -103,8 +104,8 @@ def stage(root: str, path: RepoPath, mode: int, data: bytes, *, durable: bool) -
 def sync_staged(staged_files: Sequence[StagedFile], device: int) -> None:
     """Sync all files that are on this device together, with about one wait for the disk.
 
-    `device`: its number, from `durable_writes.find_journaled_device`. No error is raised here. If a write
-    fails, `put` raises the error. A file that was not synced here is synced by `put`.
+    `device`: from `durable_writes.find_journaled_device`. `put` raises the errors of these writes, and syncs
+    each file that was not synced here.
     """
     files = [each for each in staged_files if each.descriptor is not None and not each.synced]
     files = [each for each in files if os.fstat(each.descriptor or 0).st_dev == device]
@@ -161,9 +162,9 @@ def open_parent(root: str, path: RepoPath, *, create: bool = False) -> Iterator[
 
 
 def write_scratch(parent: OpenParent, scratch: bytes, mode: int, data: bytes) -> int | None:
-    """Create the scratch file, with the permissions of the file it replaces. Returns its descriptor.
+    """Create the scratch file and return its descriptor. For a symbolic link, create a link and return None.
 
-    If `mode` says that it is a symbolic link, creates a link to `data` and returns None.
+    A new file gets the permissions of the file that it replaces, with executable bits as in `mode`.
     """
     if mode == SYMLINK_MODE:
         os.symlink(data, scratch, dir_fd=parent.directory)
@@ -183,8 +184,8 @@ def write_scratch(parent: OpenParent, scratch: bytes, mode: int, data: bytes) ->
 def permissions_for(mode: int, permissions: int) -> int:
     """Return `permissions`, with executable bits added or cleared as git's `mode` requires.
 
-    The bits are added for the owner and for all who may read the file. If the owner may already execute the
-    file, none are added.
+    Bits are added for the owner and for all who may read the file, unless the owner may already execute the
+    file.
     """
     if mode == EXECUTABLE_MODE:
         executable = permissions | stat.S_IXUSR | (permissions & 0o444) >> 2
@@ -210,8 +211,7 @@ def refuse_changed(path: RepoPath, parent: OpenParent, expected: FileState) -> N
 def rename_over(path: RepoPath, parent: OpenParent, directory: int, scratch: bytes) -> None:
     """Rename the scratch file over the path. If an empty directory is at the path, remove it first.
 
-    Raises CannotReplace if a directory at the path is not empty. `directory`: the descriptor of the directory
-    of the scratch file.
+    Raises CannotReplace if a directory at the path is not empty. `directory`: that of the scratch file.
     """
     try:
         os.rename(scratch, parent.name, src_dir_fd=directory, dst_dir_fd=parent.directory)

@@ -1,11 +1,7 @@
 """The private index: the stamp (`stat` data) of each recorded file, and the id of its raw bytes.
 
-git compares the private index with the work tree in one pass, and finds files with another stamp and files
-without an entry. The private index is in the git directory of the work tree. It is only a cache: if it is
-lost or damaged, it is rebuilt from a copy of the user's index. The user's index is never written to.
-
-The entries are the files of one tree, whose id is in a second file. To find changes since another tree, the
-scanner also compares the two trees.
+git compares the private index with the work tree in one pass. If the private index is lost or damaged, it is
+rebuilt from a copy of the user's index. Its entries are the files of one tree, whose id is in a second file.
 """
 
 import os
@@ -73,7 +69,6 @@ class StampIndex:
         self._write(entries, tree)
 
     def size(self) -> int:
-        """The number of entries."""
         with self._path.open("rb") as file:
             return int.from_bytes(file.read(12)[8:], "big")
 

@@ -1,8 +1,7 @@
 """Read and write files of the work tree safely.
 
-No symbolic link is followed, only plain files are opened, a pipe never blocks, and no file above the size
-limit is read. A write replaces the file at its path completely or not at all, and only if the path is still
-as the caller saw it.
+No symbolic link is followed, a pipe never blocks, and no file above the size limit is read. A write replaces
+a file completely or not at all, and only if the path is still as the caller saw it.
 """
 
 import os
@@ -38,7 +37,6 @@ class WorkTree:
     def __init__(
         self, root: Path, cap_bytes: int = CAP_BYTES, *, spelling: Spelling = EXACT, durable: bool = True
     ) -> None:
-        """`spelling`: which names mean the same file. `durable`: sync a file before it replaces another."""
         self.root = root
         self._durable = durable
         self._root = os.fspath(root)
@@ -48,8 +46,8 @@ class WorkTree:
     def locate(self, path: str) -> RepoPath | None:
         """Turn a path that a tool names into a path relative to this work tree. None if it is outside.
 
-        Symbolic links in its parent directories are resolved, as the system does when the tool writes. If the
-        last name is a link, it is not resolved.
+        Symbolic links in the parent directories are resolved, as when the tool writes; a link at the path
+        itself is not.
         """
         full = os.path.normpath(os.path.join(self._root, path))  # noqa: PTH118  a last link stays
         if full.count("/") > MAX_PARTS:
@@ -66,7 +64,6 @@ class WorkTree:
         return RepoPath(self.spelling.as_on_disk(self._root, inside))
 
     def _has_link(self, full: str) -> bool:
-        """True if a directory between the root and the file is a symbolic link."""
         end = full.find("/", len(self._root) + 1)
         while end >= 0:
             if os.path.islink(full[:end]):  # noqa: PTH114  os is faster than pathlib here
