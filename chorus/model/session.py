@@ -151,7 +151,7 @@ class SessionTable:
     def set_location(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
         """Set the given fields of a session, such as its pane or its client, and return the session.
 
-        A field of None is left as it is. A `gone` session becomes `idle`. A new client is removed from every
+        None leaves a field as it is. A `gone` session becomes `idle`. A new client is removed from every
         other session.
         """
         old = self.sessions.get(session)

@@ -1,7 +1,7 @@
 """Drop lanes and restore them.
 
-A drop saves the branch's tip next to the timeline and deletes the branch. The commits stay until the next
-garbage collection.
+A drop saves the branch's tip next to the timeline and deletes the branch. The commits stay until `chorus gc`
+removes them.
 """
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ class GitConfig:
 
     @property
     def version(self) -> int:
-        """A number that changes whenever one of the files changes."""
+        """A number that changes when one of the files has changed."""
         self._check()
         return self._version
 

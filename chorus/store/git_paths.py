@@ -45,7 +45,7 @@ def work_tree_name(git_dir: str, common_dir: str) -> str:
 
 
 def read_git_paths(git: Git) -> GitPaths:
-    """Ask git for the paths. Raises NoRepository or UnsupportedRepository."""
+    """Ask git for the paths. Raises NoRepository, UnsupportedRepository or GitFailed."""
     done = git.attempt("rev-parse", "--path-format=absolute", *REV_PARSE_OPTIONS)
     if done.returncode:
         raise explain_failure(git, error_text(done))

@@ -228,7 +228,7 @@ def append_line(path: str, line: bytes) -> None:
 
 
 def open_reflog(path: str, *, append: bool = True) -> int:
-    """Open the reflog of one of Chorus's refs. A new one can be read only by its owner."""
+    """Open the reflog of one of Chorus's refs. A new reflog can be read only by its owner."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0)
     try:
         return os.open(path, flags, FILE_MODE)

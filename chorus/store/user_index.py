@@ -61,9 +61,10 @@ def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPa
 
 
 def has_current_stat(repository: Repository, paths: Iterable[RepoPath]) -> bool:
-    """True if the index has the current `stat` data of all these files: git wrote or compared them last.
+    """True if the index has the current `stat` data of all these files.
 
-    False if the index is large or its version is not supported.
+    This means that git was the last to write the files, or has compared them since. False if the index is
+    large or its version is not supported.
     """
     file = repository.git_dir / "index"
     try:

@@ -359,7 +359,7 @@ class AnswerJson(TypedDict):
 
 
 class BlameLineJson(TypedDict):
-    """One line of a file, and the action that wrote it. The action's keys are None if it is unknown."""
+    """One line of a file, and the action that wrote it. The action's keys are None if no action is known."""
 
     line: int
     text: str

@@ -136,9 +136,9 @@ def _make_commits(
     tree: Oid | None,
     target: tuple[UserBranch, PendingLanding] | None = None,
 ) -> LandingResult:
-    """Make the commits, each on top of the one before; without `target`, only compute the result.
+    """Make the commits one after the other; without `target`, only compute the result.
 
-    Each starts from the real tree of the one before, which a git hook may have changed.
+    Each commit starts from the real tree of the previous commit, which a git hook may have changed.
     """
     result = LandingResult(left=fit.left)
     positions_of = positions_from(workspace, plan.versions)

@@ -99,8 +99,8 @@ def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
 def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
     """Finish a revert whose process died: write the files that are not written yet, then record the revert.
 
-    A file that someone has changed since then stays as it is. If such a change is recorded, the revert is
-    given up: it failed in a process that went on.
+    A file that someone has changed since then stays as it is. If such a change is recorded already, the
+    revert is given up.
     """
     with recorder.journal.writing():
         pending = _pending_file(recorder)
@@ -150,7 +150,7 @@ def _pending_file(recorder: Recorder) -> PendingFile:
 
 
 def _append(recorder: Recorder, record: RevertRecord) -> TimelineCommit:
-    """Record a revert on the timeline, and on the lane of the reverted action."""
+    """Record a revert on the timeline, and on the lane of the reverted action if that lane is free."""
     reverted = recorder.timeline.find_action(record.lane_of)
     assert reverted is not None
     origin = reverted.record

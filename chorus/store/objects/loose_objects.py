@@ -72,7 +72,7 @@ class LooseStore:
         return Oid(oid)
 
     def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
-        """Return the object's kind and bytes. None if there is no such loose object, or it is damaged."""
+        """Return the object's kind and bytes. None for a missing or damaged object."""
         try:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123  hot path
                 body = zlib.decompress(file.read())
@@ -83,7 +83,7 @@ class LooseStore:
         return header.split(b" ", 1)[0], data
 
     def size(self, oid: Oid) -> int | None:
-        """Return the length of the object's bytes, reading only its header. None as for `read`."""
+        """Return the length of the object's bytes from its header. None for a missing or damaged object."""
         try:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123  hot path
                 start = zlib.decompressobj().decompress(file.read(HEADER_BYTES), HEADER_BYTES)
