@@ -1,15 +1,11 @@
 """Decide what to record when calls open and close.
 
-Takes the outcomes that an agent's adapter reports, in order, and returns what to record: before a call that
-names its paths, the outside changes at these paths; before a call that may write anywhere, all outside
-changes so far; after a call, its own changes. Every change between calls is an outside change. But before a
-call that starts while another call may be writing anywhere, nothing is recorded. Never reads a file.
+Takes the outcomes of an agent's adapter, in order. Never reads a file.
 
 A call is open once it may run, not once it is announced: the client announces all calls of a message before
-it runs the first of them. Only a call that may write anywhere has a window: the time in which it may write.
-The window usually ends with the call. The window of a background task stays open until the client reports the
-task's end, or until the session ends. A call that starts a sub-agent has no window and is not recorded: the
-sub-agent's own calls are reported one by one.
+it runs the first of them. Only a call that may write anywhere has a window. The window of a background task
+stays open until the task or its session ends. A call that starts a sub-agent has no window: the sub-agent's
+own calls are reported one by one.
 """
 
 from collections.abc import Iterable
@@ -55,17 +51,17 @@ BACKGROUND_SUFFIX = "-background"
 
 @dataclass(frozen=True, slots=True)
 class RecordOutsideAt:
-    """Record the changes at these paths until now as `outside`: a call is about to write there."""
+    """Record all changes so far at these paths as outside changes."""
 
     paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RecordOutsideEverywhere:
-    """Record every change as `outside`, except at the paths that open calls name.
+    """Record all changes so far as outside changes, except at the `exclude` paths.
 
-    `until` is the time at which the call that starts now was made. Later changes are left alone: if the call
-    is reported late, it may have made them.
+    `until`: the time at which the starting call was made. Later changes are left alone: a call that was
+    reported late may have made them.
     """
 
     exclude: frozenset[str]
@@ -74,10 +70,7 @@ class RecordOutsideEverywhere:
 
 @dataclass(frozen=True, slots=True)
 class RecordNamedPaths:
-    """Record what the action changed at the paths it names.
-
-    `ended` is the time at which its call ended, if the client reports it.
-    """
+    """Record the action's changes at the paths that it names."""
 
     action: Action
     ended: str | None = None
@@ -87,10 +80,8 @@ class RecordNamedPaths:
 class RecordCallWindow:
     """Record the changes during the action's window as the action's.
 
-    `shared`: other windows are open too. Then, if the client's report is complete, only changes at the paths
-    in the report are the action's. `ended` is the time at which the window ended, if the client reports it.
-    `began` is the time at which the call moved to the background; None if it never did, or if the time is
-    unknown.
+    `shared`: other windows are open too. `began`: the time at which the call moved to the background, if
+    known.
     """
 
     action: Action
@@ -101,7 +92,7 @@ class RecordCallWindow:
 
 @dataclass(frozen=True, slots=True)
 class RecordUnchanged:
-    """Write a mark for a call that changed nothing; the mark says how the call ended."""
+    """Write a mark for a call that changed nothing."""
 
     action: Action
 
@@ -120,7 +111,7 @@ class CallWindows:
 
     @property
     def open_paths(self) -> frozenset[str]:
-        """The paths that open calls name: changes there are not recorded as outside."""
+        """The paths that open calls name."""
         return frozenset(path for call in self._named.values() for path in call.paths)
 
     @property
@@ -130,10 +121,7 @@ class CallWindows:
 
     @property
     def only(self) -> Call | None:
-        """The call whose window is the only open one. None if no or several windows are open.
-
-        Also None if the only window is that of a background task.
-        """
+        """The one call with an open window; None if there are none or several, or a background task runs."""
         return (
             next(iter(self._windows.values())) if len(self._windows) == 1 and not self._background else None
         )

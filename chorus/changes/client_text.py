@@ -1,7 +1,7 @@
 """Convert file contents to text as the client reads them, and back where that is exact.
 
-The client decodes UTF-16 by its byte order mark, everything else as UTF-8 with U+FFFD for invalid bytes, and
-reads CRLF as LF. A text is converted back only if its format leaves exactly one possible result.
+The client decodes UTF-16 by its byte order mark and everything else as UTF-8, with U+FFFD for invalid bytes.
+It reads CRLF as LF.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ UTF16_BYTE_ORDER_MARK = b"\xff\xfe"
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """The encoding and line end of a file. `line_end` is None if the file has no line end."""
+    """The encoding and line end of a file; `line_end` is None if it has no line end."""
 
     encoding: str
     line_end: str | None
@@ -46,8 +46,8 @@ def is_same_text(one: str, other: str | None) -> bool:
 def find_format(*contents: bytes | None) -> TextFormat | None:
     """Return the format that all these contents share; None if there is none.
 
-    There is none if two formats differ, or if one of the contents cannot be converted to text and back
-    exactly. Empty and missing contents fit any format.
+    Also None if one of them cannot be converted to text and back exactly. Empty and missing contents fit any
+    format.
     """
     found = PLAIN
     known = [content for content in contents if content]

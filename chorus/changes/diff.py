@@ -1,8 +1,6 @@
-"""A line diff of two byte strings.
+"""A line diff of two byte strings, as hunks.
 
-Gives hunks: which lines of `before` became which lines of `after`. A line includes its newline; a last line
-without one differs from the same text with one. Nothing is decoded; applying the hunks to `before` gives
-exactly `after`.
+A line includes its newline, so a last line without one differs from the same text with one.
 """
 
 from bisect import bisect_left
@@ -36,7 +34,7 @@ class Hunk:
 
 
 def split_lines(data: bytes) -> list[bytes]:
-    """Lines with their newline. Only `\\n` ends a line, as in git."""
+    """Split into lines with their newline. Only `\\n` ends a line, as in git."""
     lines = data.split(b"\n")
     last = lines.pop()
     whole = [line + b"\n" for line in lines]
@@ -44,7 +42,7 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 def hunks(before: bytes, after: bytes) -> tuple[Hunk, ...]:
-    """The changed lines, in order; two hunks have at least one unchanged line between them."""
+    """Return the hunks in order, with at least one unchanged line between two of them."""
     head, tail = common_ends(before, after)
     skipped = before.count(b"\n", 0, head)
     found = hunks_of_lines(
@@ -73,7 +71,7 @@ def hunks_of_lines(before: Sequence[bytes], after: Sequence[bytes]) -> list[Hunk
 
 
 def common_ends(a: bytes, b: bytes) -> tuple[int, int]:
-    """The length in bytes of the common first lines, and of the common last lines; they never overlap."""
+    """Return the length in bytes of the common first and of the common last lines; they never overlap."""
     head = _common_prefix(a, b)
     if not head == len(a) == len(b):
         head = a.rfind(b"\n", 0, head) + 1
@@ -90,7 +88,7 @@ def _starts_line(data: bytes, position: int, head: int) -> bool:
 
 
 def _common_prefix(a: Sequence[Any], b: Sequence[Any]) -> int:
-    """Count the bytes or lines that are equal at the start. Compares slices of growing length, not items."""
+    """Count the equal bytes or lines at the start, by comparing slices of growing length."""
     done, step = 0, 64
     limit = min(len(a), len(b))
     while done < limit and step:
@@ -119,8 +117,7 @@ def _matches(
 ) -> list[tuple[int, int]]:
     """Return the indexes of equal lines as (before, after) pairs, in the same order on both sides.
 
-    `within`: the stretches to match, as start and end in `before`, then start and end in `after`. Lines that
-    occur once on each side are matched first, then the stretches between two such lines.
+    `within`: the stretches to match, as start and end in `before`, then start and end in `after`.
     """
     found: list[tuple[int, int]] = []
     work = [within]
@@ -147,10 +144,7 @@ def _matches(
 
 
 def _anchors(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Return the longest series of lines that occur once on each side, in the same order on both.
-
-    Each line is a pair: its index in `before` and its index in `after`.
-    """
+    """Return the longest common series of lines that occur once on each side, as (before, after) indexes."""
     here, there = Counter(before), Counter(after)
     where = {line: j for j, line in enumerate(after) if there[line] == 1}
     pairs = [(i, where[line]) for i, line in enumerate(before) if here[line] == 1 and line in where]
@@ -210,5 +204,5 @@ def _trace(rounds: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]
 
 
 def terminated(data: bytes) -> bytes:
-    """The text, if not empty, with a newline at its end, so that a missing one does not count as a change."""
+    """Add a newline at the end if it is missing and the text is not empty."""
     return data if not data or data.endswith(b"\n") else data + b"\n"

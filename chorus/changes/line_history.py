@@ -1,10 +1,8 @@
 """Track which lines of each action are still in a file, by position.
 
-Follows one file through its versions. Every line has a place, and the place remembers each content it has
-held as a state, like the undo history of an editor. An action adds a new state to a place. A change by
-somebody else may return the place to an earlier state, remove it, or add a new state. An action's line is
-gone if its place was removed, or returned to a state from before the action. A line that was rewritten or
-moved is not gone. A line that is gone is back once its content is back. Pure: versions in, counts out.
+Every line has a place, which remembers each content it has held as a state, like the undo history of an
+editor. An action's line is gone if it was removed, or if its place returned to a state from before the
+action. A line that was rewritten or moved is not gone. A line that is gone is back once its content is back.
 """
 
 from collections.abc import Sequence
@@ -21,8 +19,8 @@ MAX_ALIGNED_CELLS = 250_000
 class FileVersion(NamedTuple):
     """One version of a file. `kind` is None if there is no file.
 
-    Otherwise `kind` tells what the lines do not show: the mode, a missing newline at the end, and for a
-    file without lines (binary, link) the id of its content.
+    Otherwise `kind` has what the lines do not show: the mode, a missing newline at the end, and for a file
+    without lines (binary, link) the id of its content.
     """
 
     kind: str | None
@@ -58,8 +56,8 @@ class State:
 class Place:
     """The place of one line, with all its states, oldest first.
 
-    `current` is the level, that is the index, of the current state; -1: the line was removed. `State.parent`
-    makes the states a tree: a state added after an undo does not replace the states that were undone.
+    `current` is the index of the current state; -1: the line was removed. The states form a tree
+    (`State.parent`), so an undo loses none of them.
     """
 
     states: list[State]
@@ -70,18 +68,16 @@ class Place:
         return self.states[self.current].value if self.current >= 0 else None
 
     def add(self, state: State) -> None:
-        """Add a new state and make it the current one."""
         state.parent = self.current
         self.states.append(state)
         self.current = len(self.states) - 1
 
     def go_to(self, level: int, lost: Presence) -> None:
-        """Make the state at `level`, the target, the current one; -1: remove the line.
+        """Make the state at `level`, the target, the current one; -1 removes the line.
 
-        The target and the states it builds on become HERE. All other states that were HERE get the presence
-        `lost`. There is one exception: if the target was REVERTED and `lost` is GONE, the state that was
-        current becomes GONE even if the target builds on it. The log still shows the target's action as
-        reverted.
+        The target and its ancestors become HERE; other states that were HERE get the presence `lost`. There
+        is one exception, if the target was REVERTED and `lost` is GONE: the state that was current becomes
+        GONE even if it is an ancestor, because the log still shows the target's action as reverted.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
         replaced = self.current if is_reverted and lost is Presence.GONE else -1
@@ -94,16 +90,16 @@ class Place:
         self.current = level
 
     def restore(self, level: int) -> None:
-        """Go to the state at `level` again. If another state has the same content now, both are HERE."""
+        """Return to the state at `level`. If the content is the same now, only mark that state HERE."""
         if level != self.current and self.states[level].value == self.value:
             self.states[level].presence = Presence.HERE
         elif level != self.current:
             self.go_to(level, Presence.REVERTED)
 
     def find(self, value: bytes | None) -> int | None:
-        """Return the index of a state with this content; None if there is none.
+        """Return the index of another state with this content; None if there is none.
 
-        Look first at the states the current one builds on, newest first, then at newer ones, then at others.
+        The ancestors of the current state come first, newest first, then newer states, then the others.
         """
         below = self._ancestors(self.current)
         after = (index for index in range(self.current + 1, len(self.states)))
@@ -112,14 +108,14 @@ class Place:
         return next((index for index in order if self.states[index].value == value), None)
 
     def _ancestors(self, level: int) -> list[int]:
-        """The indexes of the states that the state at `level` builds on, newest first."""
+        """Return the indexes of the ancestors of the state at `level`, newest first."""
         found: list[int] = []
         while level >= 0 and (level := self.states[level].parent) >= 0:
             found.append(level)
         return found
 
     def set(self, value: bytes, lost: Presence) -> None:
-        """Go to a state with this content. Do nothing if none has it, or if the current state has it."""
+        """Go to a state with this content, unless the current state has it or no state has."""
         level = None if self.value == value else self.find(value)
         if level is not None:
             self.go_to(level, lost)
@@ -131,10 +127,7 @@ class Place:
 
 @dataclass(slots=True)
 class LineHistory:
-    """The history of the lines of one file.
-
-    `versions` holds all versions so far, to recognise an exact return to one of them.
-    """
+    """The history of the lines of one file."""
 
     versions: list[FileVersion]
     places: list[Place] = field(default_factory=list)
@@ -172,8 +165,8 @@ class LineHistory:
     def redo(self, action: str, version: FileVersion) -> None:
         """Add a version in which a reverted action is redone.
 
-        Restore the states of the action if that gives exactly this version. Otherwise others have written to
-        the same places since: treat the redo as a new change by the action.
+        Restore the states of the action if that gives exactly this version's lines. Otherwise treat the redo
+        as a new change by the action.
         """
         own = {id(state) for state in self._states.get(action, ())}
         levels = [
@@ -196,7 +189,7 @@ class LineHistory:
         self.add_action(action, version)
 
     def add_other(self, version: FileVersion, lost: Presence = Presence.GONE) -> None:
-        """Add a version made by an outside change or a revert. Lines it removes get the presence `lost`."""
+        """Add a version made by an outside change or a revert. Lines that go get the presence `lost`."""
         if not self._return(version, lost):
             self._change(version, lost)
             self._change_file(version, lost)
@@ -205,8 +198,8 @@ class LineHistory:
     def count(self, action: str) -> LineCounts:
         """Count an action's lines, and those that are gone.
 
-        If the action changed only the kind of the file, that counts as one line. If the action was redone,
-        the lines from before the redo count instead if more of them are in the file.
+        A change of only the kind of the file counts as one line. If the action was redone, the lines from
+        before the redo count if more of them are in the file.
         """
         candidates = [self._states_of(action), *self._earlier.get(action, ())]
         states = max(candidates, key=lambda each: sum(state.presence is Presence.HERE for state in each))
@@ -228,7 +221,7 @@ class LineHistory:
         return hunks_of_lines(self.versions[-1].lines, version.lines)
 
     def _indexes(self) -> list[int]:
-        """Return the index in `places` of each current line's place, and at the end the number of places."""
+        """Return the index in `places` of each current line, then the number of places."""
         live = [
             index for index, place in enumerate(self.places)
             if place.current >= 0 and place.states[place.current].value is not None
@@ -236,10 +229,10 @@ class LineHistory:
         return [*live, len(self.places)]
 
     def _return(self, version: FileVersion, lost: Presence) -> bool:
-        """If an earlier version equals `version`, return every place to its state in that version.
+        """If an earlier version equals `version`, return every place to its state in it; else return False.
 
-        Return False if there is no such version, or if the states together do not give its lines. If `lost`
-        is REVERTED, a place that already has the right content keeps its current state.
+        Also return False if these states do not give the lines of `version`. If `lost` is REVERTED, a place
+        that already has the right content keeps its state.
         """
         for number in reversed(range(len(self.versions))):
             if self.versions[number] == version:
@@ -281,8 +274,8 @@ class LineHistory:
         """Put the lines into these places; return the places, with new ones for lines that need one.
 
         `pairs` maps the index of a place to the index of the line that returns to it. `new`: lines of the
-        whole version that return to no place. If one of them equals the line of a place that loses its line,
-        that line was moved and does not count as gone.
+        whole version that return to no place. A lost line that equals one of them was moved, and does not
+        count as gone.
         """
         number = len(self.versions)
         rewritten = len(pairs) < len(lines)
@@ -322,7 +315,7 @@ class LineHistory:
 def align(places: Sequence[Place], lines: Sequence[bytes]) -> dict[int, int]:
     """Match as many lines as possible, in order, to places that held them before.
 
-    Return a dictionary from the index of a place to the index of its line.
+    The result maps indexes of places to indexes of lines.
     """
     if not places or not lines or len(places) * len(lines) > MAX_ALIGNED_CELLS:
         return {}
@@ -352,7 +345,7 @@ def _new_place(state: State) -> Place:
 
 
 def _level_at(place: Place, number: int) -> int:
-    """Return the index of the newest state that was added to a place up to version `number`."""
+    """Return the index of the newest state that a place had in version `number`."""
     return max(index for index, state in enumerate(place.states) if state.version <= number)
 
 

@@ -1,11 +1,8 @@
 """Apply one change of a file to another version of it, line by line.
 
-Takes a base and two versions made from it. Two changes conflict only if they change the same base line
-differently, or insert different lines that have the same place in the file's history (`line_places`). Changes
-of neighbouring lines do not conflict. Lines inserted at the same point by both sides keep the order they have
-in a third text, usually the file on disk. If both sides touch lines that one of them replaced, the file's
-history shows which line became which. Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes
-the whole file one unit.
+Takes a base and two versions made from it, as bytes. Two changes conflict if they change the same base line
+differently, or insert different lines at one place of the file's history (`line_places`). Changes of
+neighbouring lines do not conflict.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -20,16 +17,13 @@ Positions: TypeAlias = Callable[[], Mapping[bytes, int]]
 
 
 def unknown_positions() -> Mapping[bytes, int]:
-    """Return no positions, for a file without a history. Lines are then paired in order."""
+    """Return no positions; lines are then paired in order."""
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Base lines from `start` up to, but not including, `end`. If empty, the point before `start`.
-
-    Lines are counted from 0.
-    """
+    """Base lines from `start` up to, but not including, `end`. If empty, the point before `start`."""
 
     start: int
     end: int
@@ -39,8 +33,8 @@ class LineRange:
 class Overlap:
     """The base lines that both sides changed differently. Without ranges, the content is binary.
 
-    `positions`: the places of the file's history at which both sides inserted different lines. The ranges
-    for such insertions are empty.
+    `positions`: the places of the file's history at which both sides inserted different lines; their ranges
+    are empty.
     """
 
     ranges: tuple[LineRange, ...]
@@ -70,7 +64,8 @@ def merge_lines(
 ) -> bytes | Overlap:
     """Return `ours` with the change from `base` to `theirs` applied, or the overlap if the changes conflict.
 
-    `order` is a text that decides which of two lines inserted at one point comes first.
+    `order`: a text with lines in the wanted order, for lines inserted at one point whose positions are
+    unknown.
     """
     if ours in (theirs, base):
         return theirs
@@ -92,9 +87,7 @@ def place_change(
 ) -> PlacedChange:
     """Apply to `ours` the change from `base` to `theirs`, after adding the lines of `base` that it needs.
 
-    Lines of `base` that the change removes are added too if `ours` lacks them: otherwise nothing would show
-    the removal. If the change adds or removes the newline at the end of the file, and `ours` already ends
-    like `theirs`, the end of `base` is restored first.
+    A line that the change removes is added too if `ours` lacks it: otherwise nothing would show the removal.
     """
     if ours == base:
         return PlacedChange(theirs)
@@ -147,7 +140,7 @@ class _Version:
     ) -> "_Version":
         """Split one side into changes of single base lines and insertions.
 
-        `touched` are the indexes of the hunks that the other side touches. Other hunks are not split.
+        Only the hunks at the indexes `touched`, which the other side touches, are split into single lines.
         """
         version = cls(_lines(base), base.endswith(b"\n"), side.endswith(b"\n"))
         lines = _lines(side)
@@ -163,7 +156,7 @@ class _Version:
         return version
 
     def _add_lines(self, hunk: Hunk, added: Sequence[bytes], positions: Mapping[bytes, int]) -> None:
-        """Add a hunk as changes of single lines. `positions` pair its old lines with the `added` ones."""
+        """Add a hunk as changes of single lines, paired by their `positions`."""
         removed = self.base[hunk.before_start : hunk.before_end]
         at = hunk.before_start
         for old, new in pair_lines(find_positions(removed, positions), find_positions(added, positions)):
@@ -204,25 +197,22 @@ def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int
 
 
 def _is_ambiguous(one: Hunk, two: Hunk) -> bool:
-    """Return whether merging two touching hunks needs the file's history.
-
-    It does if one of them replaces lines, or if both add lines.
-    """
+    """Return whether merging two touching hunks needs the file's history."""
     return bool((one.removed and one.added) or (two.removed and two.added) or (one.added and two.added))
 
 
 class _Order:
-    """Decides which of two insertions at one point comes first: by positions, or by the text `order`."""
+    """Decides the order of two insertions at one point: by positions, or by the text `order`."""
 
     def __init__(self, order: bytes, positions: Mapping[bytes, int]) -> None:
         self._text = order
         self._positions = positions
 
     def join(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
-        """Join two insertions: by position if all lines have one, otherwise in the order of the text `order`.
+        """Join two insertions, by position if all lines have one, else in the order of the text `order`.
 
-        Without positions, an insertion that contains the other one is returned alone, unless `order` has one
-        right after the other.
+        Without positions, an insertion that contains the other one is used alone, unless `order` has both in
+        a row.
         """
         places = find_positions([*mine, *other], self._positions)
         if None not in places:
@@ -242,7 +232,7 @@ class _Order:
         return b"\n" + b"\n".join(lines) + b"\n" in b"\n" + terminated(self._text)
 
     def _interleave(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
-        """Merge in the order of the text `order`. A line that `order` lacks follows the line before it."""
+        """Merge in the order of the text `order`. A line that it lacks follows the line before."""
         positions: dict[bytes, int] = {}
         for position, line in enumerate(_lines(self._text)):
             positions.setdefault(line, position)
@@ -298,7 +288,7 @@ def _find_overlap(mine: _Version, other: _Version) -> tuple[LineRange, ...]:
 def _find_clashes(mine: _Version, other: _Version, positions: Mapping[bytes, int]) -> dict[int, set[int]]:
     """Find the places of the file's history at which both sides inserted different lines.
 
-    The result is keyed by the base line before which the lines were inserted.
+    The keys are the base lines before which the lines were inserted.
     """
     clashes: dict[int, set[int]] = {}
     for index in sorted(mine.inserted.keys() & other.inserted.keys()):
@@ -337,5 +327,4 @@ def _insertion(mine: _Version, other: _Version | None, order: _Order | None, ind
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Lines without their newline."""
     return data.removesuffix(b"\n").split(b"\n") if data else []

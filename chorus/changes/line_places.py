@@ -2,7 +2,7 @@
 
 Two contents alone do not show which line became which: if one line became two, either may be the new one. The
 versions in between show it. A line keeps its place when it is rewritten; a removed line leaves its place
-behind and gets it back when its text returns. Pure: versions in, positions out.
+behind, and gets it back when its text returns there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,10 +28,10 @@ class _Place:
 
 
 class LinePlaces(Mapping[bytes, int]):
-    """All places of a file, in order, each with the texts it has held.
+    """The places of a file's lines, as a mapping from texts to positions.
 
-    As a mapping, it gives the position of each text that only one place has held. Positions are valid until
-    the next version is added.
+    A text that several places have held is not in the mapping. Positions are valid until the next version is
+    added.
     """
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class LinePlaces(Mapping[bytes, int]):
         return own, texts, [at if at is not None and low < at < high else None for at in known], low
 
     def _put(self, own: Sequence[int], texts: Sequence[bytes], known: Sequence[int | None], low: int) -> None:
-        """Give the places of one hunk their new texts, and insert a place for each line that has none.
+        """Give the places of one hunk their new texts, and insert places for lines that have none.
 
         `own`: the hunk's current places. `known`: for each text, the place that held it before, or None.
         `low`: the place before the hunk. All are indexes.
@@ -129,7 +129,7 @@ class LinePlaces(Mapping[bytes, int]):
 
 
 def line_key(line: bytes) -> bytes:
-    """Return the line without its CR: the line ends on disk and in git may differ."""
+    """Return the line without its CR: line ends on disk and in git may differ."""
     return line.removesuffix(b"\r")
 
 
@@ -139,16 +139,16 @@ def _line_keys(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def find_positions(lines: Sequence[bytes], positions: Mapping[bytes, int]) -> list[int | None]:
-    """The position of each line; None where it is not known."""
+    """Return the position of each line; None where it is not known."""
     return [positions.get(line_key(line)) for line in lines]
 
 
 def pair_lines(old: Sequence[int | None], new: Sequence[int | None]) -> list[LinePair]:
-    """Pair old lines with the new lines that replaced them. Both are given as the lines' positions.
+    """Pair old lines with the new lines that replaced them, given the positions of both.
 
-    An old and a new line with the same position are a pair. If the positions of all lines between two such
-    pairs are known, these lines have no partner. Otherwise the first old one of them is paired with the first
-    new one, and so on. If the known positions of one side are not ascending, no position is used.
+    Lines with the same position are a pair. Lines between two such pairs have no partner if all their
+    positions are known; otherwise they are paired in order. If the known positions of one side are not
+    ascending, no position is used.
     """
     if not (_is_rising(old) and _is_rising(new)):
         old, new = [None] * len(old), [None] * len(new)

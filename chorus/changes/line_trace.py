@@ -11,8 +11,8 @@ def trace_lines_back(
 ) -> tuple[dict[int, int], dict[int, int]]:
     """Split lines of a changed file into those that were there before the change and those that it wrote.
 
-    `lines` maps the caller's own line numbers to positions in the changed file. Both results map the same
-    numbers: the older lines to positions in the old file, the written lines to positions in the changed file.
+    `lines` maps the caller's line numbers to positions in the changed file. The first result maps them to
+    positions in the old file, the second to positions in the changed file.
     """
     changes = list(changes)
     starts = [hunk.after_start for hunk in changes]
@@ -30,8 +30,8 @@ def trace_lines_back(
 def follow_line(line: int, changes: Sequence[Hunk]) -> tuple[int, bool]:
     """Return where a line of the old file is in the new one, and whether the changes touched it.
 
-    If a hunk replaces lines, the first old line became the first new one, and so on; surplus old lines
-    became the last new one. If a hunk only removes lines, they are where the text after them is now.
+    In a hunk that replaces lines, old and new lines are paired in order; surplus old ones became the last new
+    one.
     """
     shift = 0
     for hunk in changes:
@@ -50,7 +50,7 @@ def removed_lines(changes: Iterable[Hunk]) -> set[int]:
 
 
 def changed_lines(old: bytes, new: bytes, changes: Iterable[Hunk]) -> list[bytes]:
-    """The text of each line that the changes removed or added."""
+    """Return the text of each line that the changes removed or added."""
     before, after = old.split(b"\n"), new.split(b"\n")
     return [
         line

@@ -1,7 +1,7 @@
 """Guess which names a change removes from a file, and which of them are still mentioned.
 
-No language is parsed. A name counts as defined after a word such as `def`, `class`, `const` or `import`, and
-at the start of a line if `=` follows. Good enough for a warning, never for a decision.
+No language is parsed: a definition is a name after a word such as `def` or `import`, or before a `=`. Good
+enough for a warning, never for a decision.
 """
 
 import re
@@ -35,7 +35,7 @@ def lost_names(now: bytes, new: bytes) -> frozenset[bytes]:
 
 
 def added_mentions(before: bytes, after: bytes, new: bytes, names: Iterable[bytes]) -> list[bytes]:
-    """Return the `names` in lines that were added from `before` to `after` and are still in `new`, sorted."""
+    """Return, sorted, the `names` in lines added from `before` to `after` that are still in `new`."""
     lines, left = split_lines(after), frozenset(split_lines(new))
     added = (line for hunk in hunks(before, after) for line in lines[hunk.after_start : hunk.after_end])
     mentioned = {name for line in added if line in left for name in _NAME.findall(line)}

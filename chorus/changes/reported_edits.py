@@ -1,7 +1,7 @@
 """The client's report of what one action did to one file, as text before and after.
 
-The client's text is not the file: it reads CRLF as LF, undecodable bytes as U+FFFD, and prints the tabs at
-the start of a patch line as two blanks each. A report that does not fit exactly is ignored.
+The client reads CRLF as LF and undecodable bytes as U+FFFD. At the start of a patch line, it prints each tab
+as two blanks. A report that does not fit exactly is ignored.
 """
 
 import re
@@ -27,9 +27,9 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class ReportedEdit:
-    """The client's report about one path. `before`, `after`: the whole text; None if unknown.
+    """The client's report about one path. `before` and `after` are the whole text; None if unknown.
 
-    `anywhere`: the call may write to any path. Then the report also has what others changed while it ran.
+    `anywhere`: the call may write to any path, so the report may include changes by others while it ran.
     """
 
     before: str | None = None
@@ -56,10 +56,7 @@ def reported_edit(action: Action, file: FileReport | None) -> ReportedEdit:
 
 
 def text_after(report: ReportedEdit, before: str | None) -> str | None:
-    """Return the text that the reported change turns `before` into; None if it cannot be determined.
-
-    `before` is None if there was no file.
-    """
+    """Return the text that the change makes of `before` (None: no file); None if that is not certain."""
     if report.after is not None:
         return report.after
     start = before or ""
@@ -68,7 +65,7 @@ def text_after(report: ReportedEdit, before: str | None) -> str | None:
 
 
 def text_before(report: ReportedEdit, after: str) -> str | None:
-    """Return the text that the reported change turned into `after`; None if it cannot be determined."""
+    """Return the text that the change turned into `after`; None if that is not certain."""
     if report.before is not None or not report.hunks:
         return report.before
     return apply_hunks(after, tuple(map(_reverse, report.hunks)))
@@ -117,10 +114,7 @@ def _sides(patch: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _replaced(report: ReportedEdit, start: str) -> str | None:
-    """Apply the replacements; None if one does not fit, or the client's patch does not confirm the result.
-
-    The patch prints a tab as two blanks.
-    """
+    """Apply the replacements; None if one does not fit, or the client's patch does not confirm the result."""
     text = start
     for replacement in report.replacements:
         if not replacement.old or replacement.old not in text:

@@ -1,9 +1,7 @@
 """Split one change of a file among the actions that made it.
 
-Takes the bytes before and after, and the client's report of each action, oldest first. Returns the parts in
-order. Each part has the content after it and its action; an outside change has no action. Together the parts
-lead from the bytes before to the bytes after. Never invents bytes: a content that was not seen on disk is
-used only if the client's report determines every byte of it and agrees with what was seen.
+Takes the bytes before and after, and the client's report of each action, oldest first. Contents in between
+that were never seen on disk are worked out from the reports.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,9 +16,10 @@ from chorus.changes.reported_edits import ReportedEdit, text_after, text_before
 
 @dataclass(frozen=True, slots=True)
 class ChangePart:
-    """One part of the change, with the content after it. `report` is the index of its action; None: outside.
+    """One part of a change, with the content after it.
 
-    `also` are the indexes of other actions whose change is in this part and cannot be separated from it.
+    `report` is the index of its action's report; None: an outside change. `also` has the indexes of other
+    actions whose changes are in this part and cannot be separated.
     """
 
     report: int | None
@@ -37,17 +36,15 @@ def split_change(
     in_window: Collection[int] = (),
     ended_before: Collection[int] = (),
 ) -> tuple[ChangePart, ...] | None:
-    """Return one part for each report and for each change in between; None if they cannot be separated.
+    """Return the parts of the change, in order; None if they cannot be separated.
 
-    The reports of calls that name their file decide how the change is split. A call that may write anywhere
-    gets what changed before the next call that names its file, or after the last one. If there is only one
-    report, of a call that names its file, it always gets a part: what cannot be separated counts as its own.
+    `is_open`: an unfinished call may write this file too.
 
-    `is_open`: an unfinished call may write this file too; what remains after the last report is left to it.
-    `in_window`: the indexes of calls that ended inside the window of another call. What the other call wrote
-    before them is left out, if possible: the other call gets its part when it ends.
-    `ended_before`: the indexes of calls that had ended before the file was last written. If no edit follows
-    such a call, it gets only what it reports.
+    `in_window`: the indexes of calls that ended inside the window of another call. The other call's changes
+    before them are left out if possible: it gets its part when it ends.
+
+    `ended_before`: the indexes of calls that had ended before the file was last written. After the last edit,
+    such a call gets only what it reports.
     """
     splitter = _Splitter(before, after, reports, is_open=is_open)
     named = [index for index, report in enumerate(reports) if not report.anywhere]
@@ -63,10 +60,9 @@ def split_change(
 
 
 def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[ChangePart, ...] | None:
-    """Split the content `now`, which has all the reported changes, into parts.
+    """Split the content `now`, which has all the reported changes; None if one of them cannot be removed.
 
-    The first part is `now` without any of these changes, as outside. Then comes one part for each report.
-    Return None if one of the changes cannot be removed from `now`.
+    The first part is the content without these changes, as outside.
     """
     splitter = _Splitter(now, now, reports, is_open=False)
     contents = [now]
@@ -81,10 +77,9 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 
 
 def count_present(before: bytes | None, reports: Sequence[ReportedEdit]) -> int:
-    """Return how many reports, counted from the first, are about changes that `before` has already.
+    """Return how many reports, counted from the first, are about changes that `before` already has.
 
-    Such changes were recorded before their calls were reported. They count only if `before` is exactly what
-    the last of these calls left, or what the next call started from.
+    They count only if this is the text that the last of these calls left, or that the next call started from.
     """
     text = None if before is None else read_text(before)
     if text is None or not reports or (not reports[0].anywhere and _starts_from(reports[0], text)):
@@ -101,7 +96,7 @@ def _is_known_start(report: ReportedEdit, text: str) -> bool:
 
 
 def _leaves(report: ReportedEdit, text: str) -> bool:
-    """Return whether the call left exactly this text, as far as its report shows the whole file."""
+    """Return whether the call certainly left this text."""
     if report.anywhere or (report.before is None and not report.created):
         return False
     after = text_after(report, report.before)
@@ -111,10 +106,7 @@ def _leaves(report: ReportedEdit, text: str) -> bool:
 def find_overwritten(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> frozenset[int]:
-    """Return the indexes of the reports whose changes were overwritten.
-
-    A lost change counts as overwritten if a change that is still there started from the same text.
-    """
+    """Return the indexes of the lost changes that started from the same text as a change still there."""
     splitter = _Splitter(before, after, reports, is_open=False)
     lost = {index for index, report in enumerate(reports) if splitter.is_overwritten(report)}
     surviving = {
@@ -129,7 +121,7 @@ def writing_order(
     """Return the indexes of the reports in the order in which their changes were written.
 
     Each change starts from the text that was in the file at that time. Of several that start from the same
-    text, those that were overwritten came first. If the texts do not decide, the order of arrival is kept.
+    text, overwritten ones come first. If the texts do not decide, the order of arrival is kept.
     """
     lost = find_overwritten(before, after, reports)
     text = None if before is None else read_text(before)
@@ -151,10 +143,7 @@ def writing_order(
 
 
 def _starts_from(report: ReportedEdit, text: str | None) -> bool:
-    """Return whether the reported change may have been made to this text (None: no file).
-
-    A report that has no `before` fits any text.
-    """
+    """Return whether the reported change may have been made to this text (None: no file)."""
     if report.created or text is None:
         return report.created and text is None
     return report.before is None or is_same_text(report.before, text)
@@ -175,7 +164,7 @@ def _are_separate(first: Sequence[Hunk], second: Sequence[Hunk]) -> bool:
 
 
 class _Unknown(Enum):
-    """Marks unknown content. (None means that there is no file.)"""
+    """Marks unknown content; None means that there is no file."""
 
     UNKNOWN = 0
 
@@ -215,10 +204,7 @@ class _Splitter:
         return tuple(self._parts + rest)
 
     def place(self, index: int, report: ReportedEdit, following: ReportedEdit | None, *, first: bool) -> bool:
-        """Add a part for what changed before this action, if anything did, and the action's own part.
-
-        Return False if one of them cannot be determined.
-        """
+        """Add this action's part, after one for any change before it; return False if that is unclear."""
         start = self._start_of(report)
         if start is _UNKNOWN:
             # Assume that the first action started from the content last seen.
@@ -234,7 +220,7 @@ class _Splitter:
         return self._finish(index, report, following)
 
     def without(self, content: bytes | None, report: ReportedEdit) -> bytes | _Unknown | None:
-        """Remove the reported change from a content that holds it; `_UNKNOWN` if that is not possible."""
+        """Remove the reported change from a content that holds it; `_UNKNOWN` if that is impossible."""
         if content is None:
             return _UNKNOWN
         now = read_text(content)
@@ -260,10 +246,10 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _give_to_windows(self, target: bytes | None, *, exactly: bool) -> None:
-        """Split the change that leads to the content `target` among the ended calls that may write anywhere.
+        """Split the change that leads to `target` among the ended calls that may write anywhere.
 
-        The last of these calls gets what is left. But with `exactly`, if the changes of all of them are
-        known, the last one gets only its own, and what is left is an outside change.
+        The last of these calls gets what is left. With `exactly`, what is left is an outside change if the
+        changes of all these calls are known.
         """
         *others, last = self.ended_windows
         unclear: list[int] = []
@@ -296,9 +282,7 @@ class _Splitter:
     def _moved_before(self, start: bytes | None, report: ReportedEdit) -> bytes | None:
         """Apply the action's change, which was made to `start`, to the content after the parts so far.
 
-        The difference between that content and `start` was written by a call that still runs: it is left out,
-        and recorded when that call ends. Return None if the two changes conflict, if the action's change is
-        unknown, or if there was no file.
+        This leaves out the changes of a call that still runs. Return None if that is impossible.
         """
         if start is None or self._now is None:
             return None
@@ -310,7 +294,7 @@ class _Splitter:
     def _finish(self, index: int, report: ReportedEdit, following: ReportedEdit | None) -> bool:
         """Add this action's part as reported, if that is certain.
 
-        Otherwise, if the action is the last one, give it all that is left; if not, return False.
+        Otherwise give the last action all that is left; return False for any other action.
         """
         text = text_after(report, self._text())
         if text is None and following is not None:

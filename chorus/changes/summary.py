@@ -1,7 +1,4 @@
-"""The summary of a change: the first line of a commit, and one line per file.
-
-For people to read. The agent's own text is used where there is one.
-"""
+"""The summary of a change: the first line of a commit, and one line per file."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -27,7 +24,7 @@ class ChangeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """The change of one file. The counts are None for binary content and links, which have no lines.
+    """The change of one file. The counts are None if its lines were not counted.
 
     `line`, for a modified file, is the first added line that has words, or else the first such removed line.
     """
@@ -55,7 +52,7 @@ _MARKDOWN = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")
 
 
 def describe_file(path: str, change: ChangeKind, before: bytes | None, after: bytes | None) -> FileChange:
-    """Count the changed lines and find the first one that has words. Binary content has no lines."""
+    """Count the changed lines, and find the first one that has words."""
     old, new = before or b"", after or b""
     if b"\0" in old or b"\0" in new:
         return FileChange(path, change)
@@ -70,9 +67,10 @@ def describe_file(path: str, change: ChangeKind, before: bytes | None, after: by
 
 
 def summarise(action: Action, files: Sequence[FileChange]) -> str:
-    """The first line of a commit.
+    """Return the first line of a commit.
 
-    For a failed action, what was tried and why it failed; else the agent's text; else the tool and the files.
+    For a failure with a known reason: what was tried, and the reason. Otherwise the agent's text; without
+    one, the tool and the files.
     """
     if action.status == "failed" and action.failure:
         why = shorten(action.failure, MAX_REASON_LENGTH)
@@ -83,10 +81,7 @@ def summarise(action: Action, files: Sequence[FileChange]) -> str:
 
 
 def first_words(lead_text: str | None) -> str | None:
-    """Return the first line of the agent's text that describes the change; None if no line does.
-
-    Markdown is removed.
-    """
+    """Return the first line of the text that describes the change, without Markdown; None if no line does."""
     for line in (lead_text or "").splitlines():
         text = _MARKDOWN.sub("", line.strip()).rstrip(" :")
         phrase = change_phrase(text) if any(char.isalnum() for char in text) else None
@@ -101,7 +96,7 @@ def render_file(file: FileChange) -> str:
 
 
 def render_amount(files: Iterable[FileChange]) -> str:
-    """Return the sum over all files that have lines, such as `+3 −1`."""
+    """Return the total of all counted lines, such as `+3 −1`."""
     counted = [(file.added, file.removed or 0) for file in files if file.added is not None]
     return f"+{sum(added or 0 for added, _ in counted)} −{sum(removed for _, removed in counted)}"
 
@@ -123,7 +118,7 @@ def count_files(count: int) -> str:
 
 
 def render_files(files: Sequence[FileChange]) -> tuple[str, ...]:
-    """One line per file; only a count for those beyond the limit."""
+    """Return one line per file, and only a count of those beyond `MAX_FILES`."""
     lines = tuple(render_file(file) for file in files[:MAX_FILES])
     more = len(files) - MAX_FILES
     return (*lines, f"and {more} more") if more > 0 else lines
@@ -146,7 +141,7 @@ def _amount(file: FileChange) -> str:
 
 
 def _first_telling(data: bytes, spans: Iterable[tuple[int, int]]) -> str | None:
-    """The first line with words in these ranges of lines, without indentation and list or comment marks."""
+    """Return the first line with words in these ranges, without indentation and list or comment marks."""
     for start, end in spans:
         for line in data.split(b"\n", end)[start:end]:
             # A longer line is cut anyway.

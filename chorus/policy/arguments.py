@@ -1,7 +1,7 @@
 """Lists of harmless arguments.
 
 Given only these arguments, a program writes only the files that they name, and runs no other program.
-Exceptions are builders, test runners and `git commit`: they run code of the repository, which may do more.
+Builders, checkers, test runners and git subcommands that write are exceptions.
 """
 
 import re
@@ -83,7 +83,7 @@ class Arguments:
         return not self.below_flags or bool(self.below_flags & _flags_in(words))
 
     def operands(self, words: tuple[str, ...]) -> list[str]:
-        """The words that are neither flags nor their values."""
+        """Return the words that are neither flags nor their values."""
         return [word for word, form in self._forms(words) if form is _Form.OPERAND]
 
     def _forms(self, words: tuple[str, ...]) -> Iterator[tuple[str, _Form]]:
@@ -125,6 +125,6 @@ class Arguments:
 
 
 def _flags_in(words: tuple[str, ...]) -> set[str]:
-    """Return the flags among the words: long flags as they are, and `-ab` as `-a` and `-b`."""
+    """Return the flags among the words: long ones as they are, and `-ab` as `-a` and `-b`."""
     found = {word for word in words if word.startswith("--")}
     return found.union(*({f"-{letter}" for letter in word[1:]} for word in words if re.match(r"-[^-]", word)))

@@ -36,7 +36,7 @@ def judge_shell(context: PolicyContext, text: str) -> Iterator[Finding]:
 
 
 def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
-    """The findings of deny and ask rules for a script that cannot be allowed."""
+    """Yield the findings of deny and ask rules for a script that cannot be allowed."""
     script = parse_unwrapped(text)
     for command in script.commands:
         restriction = _restriction_of(context, [command])
@@ -52,9 +52,9 @@ def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
 
 
 def _restriction_of(context: PolicyContext, commands: Iterable[Command]) -> Finding | None:
-    """Return the strictest finding of the deny and ask rules that match one of these commands.
+    """Return the strictest finding of the deny and ask rules that match a command; None if none matches.
 
-    None if no rule matches. If it is uncertain whether a deny rule matches, its finding is to ask the user.
+    A deny rule that matches without certainty gives a finding to ask the user.
     """
     found = (
         Finding(
@@ -76,7 +76,7 @@ def _match_command(rule: Rule, command: Command) -> PatternMatch:
 def _restrictions_of_words(
     context: PolicyContext, words: Iterable[Word], directory: str, *, reads_below: bool = False
 ) -> Iterator[Finding]:
-    """The findings of path rules for every word that could be a path relative to this directory."""
+    """Yield the findings of path rules for words that could be a path relative to `directory`."""
     for word in words if context.guards_paths(_BASH) else ():
         for named in possible_paths(word or ""):
             path = context.resolve(posixpath.join(directory, named))
@@ -89,9 +89,9 @@ def _restrictions_of_words(
 
 
 def possible_paths(text: str) -> list[str]:
-    """The paths that may be in a word: the parts between `=:@,`, and the word itself.
+    """Return the paths that may be in a word: the parts between `=:@,`, and the word itself.
 
-    If the word is a flag: the parts after its first one, and what follows the letters of a short flag.
+    Of a flag: the parts after the first one, and the values that may be attached to a short flag.
     """
     first, *found = _PART_MARK.split(text)
     if not text.startswith("-"):
@@ -106,7 +106,7 @@ def _describe(command: Command) -> str:
 
 
 class _LiteralJudge:
-    """Judges a script of literal commands, one by one, in the directory they run in."""
+    """Judges the commands of a literal script, one by one."""
 
     def __init__(self, context: PolicyContext, script: LiteralScript) -> None:
         self._context = context
@@ -129,7 +129,6 @@ class _LiteralJudge:
         """Judge a command by the deny and ask rules; if none matches, by the allow rules.
 
         The deny and ask rules are also matched against the commands inside it, such as `rm` in `env rm`.
-        If no rule matches, the finding is to ask the user.
         """
         restriction = _restriction_of(self._context, unwrap(command).commands)
         if restriction is not None:
@@ -146,10 +145,7 @@ class _LiteralJudge:
         return Finding("ask", about, problem)
 
     def _judge_paths(self, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Yield findings for restricted files, protected files, and files outside the work tree.
-
-        A file is restricted if a rule denies it or asks about it.
-        """
+        """Yield findings about the files that the command may read, write or run."""
         listed = find_arguments(command)
         arguments = () if listed is None else command[len(listed[0].split()) :]
         reads_below = True
@@ -182,10 +178,7 @@ class _LiteralJudge:
                     yield from self._judge_place(command[0], word)
 
     def _judge_place(self, program: str, word: str) -> Iterator[Finding]:
-        """Ask the user about a file that the program writes or runs, if it is outside the work tree.
-
-        For git, also ask about a file of another repository inside the work tree.
-        """
+        """Ask the user about a file outside the work tree or, for git, of another repository inside it."""
         # pytest: what follows `::` is a test in the file.
         for named in dict.fromkeys((word, word.partition("::")[0])):
             path = self._context.resolve(posixpath.join(self._directory, named))
@@ -209,11 +202,7 @@ class _LiteralJudge:
         return program_name(program) == "git" and not all(map(self._context.is_inside, paths))
 
     def _judge_directory_change(self, index: int, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Ask the user about `cd`, unless the script begins with it and it stays in the work tree.
-
-        Also ask if it leads to a protected directory or to another repository inside this one, or if a
-        separator in the script could let a later command run in another directory.
-        """
+        """Ask the user about `cd`, except at the start of a script and into a safe directory."""
         about, parts = _describe(command), self._directory.split("/")
         if index:
             yield Finding("ask", about, "`cd` can be allowed only as the first command")
@@ -241,8 +230,8 @@ class _LiteralJudge:
     def _judge_repository(self, command: tuple[str, ...]) -> Iterator[Finding]:
         """Ask the user about a git command that would not use the repository of the work tree.
 
-        Also ask about one that runs below the root of the work tree, unless the whole script only reads.
-        Git takes its settings, and the programs that they name, from the repository that it finds.
+        Also ask about one below the root of the work tree, unless the whole script only reads. Git takes its
+        settings, and the programs that they name, from the repository that it finds.
         """
         here = self._context.resolve(self._directory or ".")
         if here is None or self._repository() != self._context.root:

@@ -1,9 +1,8 @@
 """The parts of a verdict: findings, the policy with its work tree, and judged paths.
 
-Paths are resolved before they are judged, so a link that leads out of the work tree counts as outside. Some
-names, such as `.git` and `.claude`, belong to files that decide what runs or needs permission later. An allow
-rule applies to such a file only if the rule's pattern has the same name. Pure: the caller passes functions
-that look at the disk.
+Paths are resolved before they are judged, so a link that leads out of the work tree counts as outside.
+Protected names, such as `.git` and `.claude`, belong to files that decide what runs or needs permission
+later. An allow rule applies to such a file only if the rule's pattern has the same name.
 """
 
 import posixpath
@@ -70,7 +69,7 @@ class PolicyContext:
         return (rule for rule in self.policy.rules if rule.decision == decision)
 
     def guards_paths(self, tools: tuple[str, ...]) -> bool:
-        """True if some rule denies these tools a path, or asks about a path."""
+        """True if some deny or ask rule for these tools names a path."""
         return any(
             rule.path is not None and rule.command is None and tool_matches(rule, tools)
             for rule in self.policy.rules
@@ -78,7 +77,7 @@ class PolicyContext:
         )
 
     def may_be_restricted(self, path: str) -> bool:
-        """True if some rule that denies or asks could apply to this resolved path or to files below it."""
+        """True if some deny or ask rule could concern this resolved path."""
         return self._guarded_paths.may_concern(path)
 
     @cached_property
@@ -89,7 +88,7 @@ class PolicyContext:
         return GuardedPaths((pattern for each in patterns for pattern in each), self.root)
 
     def patterns(self, pattern: str) -> tuple[str, ...]:
-        """Return the pattern as written, and with its links followed, because it may name a link."""
+        """Return the pattern as written and, if that differs, with its links followed."""
         if pattern not in self._resolved_patterns:
             self._resolved_patterns[pattern] = resolve_pattern(pattern, self.root, self.resolve)
         return tuple(dict.fromkeys((pattern, self._resolved_patterns[pattern])))
@@ -99,7 +98,7 @@ class PolicyContext:
         return {}
 
     def places(self, named: str, path: str) -> tuple[str, ...]:
-        """The resolved path, and the path as the call names it: a rule may name a link or its target."""
+        """Return the resolved path and the path as named: a rule may name a link or its target."""
         as_named = posixpath.normpath(posixpath.join(self._working or self.root, named))
         return tuple(dict.fromkeys((path, as_named)))
 
@@ -111,10 +110,7 @@ class PolicyContext:
         return path is not None and (path == self.root or path.startswith(self.root + "/"))
 
     def protected_name(self, named: str) -> str | None:
-        """The name in this path, or in the resolved path, that makes the file protected; None if none does.
-
-        A protected file decides what runs or needs permission later.
-        """
+        """Return the name that makes this path, or the resolved path, protected; None if none does."""
         path = self.resolve(named)
         if path is not None and path == self.policy_file:
             return path.rpartition("/")[2]
@@ -148,7 +144,7 @@ def find_restriction(
     directory: str = "",
     reads_below: bool = False,
 ) -> Finding | None:
-    """Return the finding of a deny rule that matches the path, or else of an ask rule; None if no rule does.
+    """Return the finding of a deny or ask rule that matches the path; None if no rule does.
 
     A rule may match the resolved `path` or the path as it is `named`, which is relative to `directory`.
     `reads_below`: if the path is a directory, all files in it may be read too.

@@ -1,8 +1,7 @@
 """The small grammar in which a command can be allowed: literal words, read alike by bash, dash and zsh.
 
-Only a text in this grammar can be approved. The grammar has plain words, quoted words that a shell does not
-expand, `&&`, `||`, `;`, `|`, line ends, and three redirections that write no file. Anything else, even if
-harmless, is refused with a reason. Nothing is guessed, and no lenient parser is relied on.
+The grammar has plain words, quoted words that a shell does not expand, `&&`, `||`, `;`, `|`, line ends, and
+three redirections that write no file. Anything else is refused, even if it is harmless.
 """
 
 import re
@@ -34,7 +33,7 @@ _CONTINUING = {"&&", "||", "|"}
 
 
 class NotLiteral(Exception):
-    """The text is not in the grammar. The message describes the first part that is not."""
+    """The text is not in the grammar; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,6 @@ def _check_characters(text: str) -> None:
 
 
 class _Reader:
-    """Reads the text from left to right, once."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
@@ -117,7 +114,7 @@ class _Reader:
     def _take_word(self) -> str:
         """Read a word of plain and quoted pieces, but not two quoted pieces in a row.
 
-        zsh may read the two quotes between them as one quote in the text.
+        zsh may read the two quotes between them as one quote character.
         """
         start, word, quoted = self._at, "", False
         while True:

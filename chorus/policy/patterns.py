@@ -1,7 +1,6 @@
 """Patterns of policy rules for commands and resolved paths.
 
-A rule that allows must match with certainty. A rule that denies or asks counts as soon as it could match: the
-spelling may differ, flags may be in another order, and a word may be unknown until the shell runs it.
+A rule that allows must match with certainty. A rule that denies or asks counts as soon as it could match.
 """
 
 import re
@@ -50,7 +49,6 @@ class CommandPattern:
 
     @property
     def is_exact(self) -> bool:
-        """True if the pattern spells out one command, without `*`."""
         return not self.open_end and not any("*" in word for word in self.words)
 
     def names(self, words: tuple[str, ...]) -> bool:
@@ -64,8 +62,7 @@ class CommandPattern:
     def restricts(self, command: Command) -> PatternMatch:
         """Return how surely the pattern matches, for a rule that denies or asks.
 
-        CERTAIN if the words match, whatever path the program has and however its flags are written. POSSIBLE
-        if another form of the command could match.
+        The path of the program does not matter, nor the form and order of its flags.
         """
         name, *rest = command
         if name is None or not _wildcard_regex(self.words[0].casefold()).fullmatch(program_name(name)):
@@ -86,8 +83,8 @@ class CommandPattern:
     def _matches_reordered(self, arguments: list[str], count: int) -> bool:
         """True if the arguments have the pattern's flags in any order, and its other words in the same order.
 
-        More flags or words, or unknown arguments, are accepted only if the pattern ends in `*`. `arguments`
-        has only the known ones; `count` is the number of all.
+        More arguments, or unknown ones, are accepted only if the pattern ends in `*`. `arguments` are the
+        known ones; `count` is the number of all.
         """
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_same_flag(one, other) for other in given) for one in wanted):
@@ -98,10 +95,7 @@ class CommandPattern:
         )
 
     def _matches_loosely(self, arguments: list[str]) -> bool:
-        """True if the arguments have flags and words similar to the pattern's.
-
-        The flags may be in any order; the words must be in the pattern's order.
-        """
+        """True if the arguments have similar flags in any order, and similar words in the pattern's order."""
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_similar_flag(one, other) for other in given) for one in wanted):
             return False
@@ -124,9 +118,9 @@ def parse_command_pattern(text: str) -> CommandPattern:
 def path_matches(pattern: str, path: str, root: str, *, strict: bool) -> bool:
     """True if a resolved path matches the pattern. A relative pattern is below `root`.
 
-    `**` matches any directories, `*` anything within one name, `?` one character. A pattern that ends in "/"
-    matches everything below the directory. `strict`, for rules that deny or ask: names match if some file
-    system treats them as equal, such as `.ENV` and `.env`.
+    `**` matches any text, `*` any text within one name, `?` one character. A pattern that ends in "/" matches
+    everything below the directory. `strict`: names also match if some file system treats them as equal, such
+    as `.ENV` and `.env`.
     """
     if strict:
         return _path_regex(_whole_pattern(pattern, root, strict=True)).fullmatch(normalize(path)) is not None
@@ -134,7 +128,7 @@ def path_matches(pattern: str, path: str, root: str, *, strict: bool) -> bool:
 
 
 def pattern_is_below(pattern: str, path: str, root: str) -> bool:
-    """True if the path is a directory above the files that the pattern names."""
+    """True if the path is a directory above all files that the pattern names."""
     return normalize(path).rstrip("/") in _directories_above(_whole_pattern(pattern, root, strict=True))
 
 
@@ -150,7 +144,7 @@ def pattern_reaches_below(pattern: str, path: str, root: str) -> bool:
 
 
 def resolve_pattern(pattern: str, root: str, resolve: Callable[[str], str | None]) -> str:
-    """Return the absolute pattern, with links followed up to its first wildcard if that is possible."""
+    """Return the absolute pattern; links before its first wildcard are followed if possible."""
     whole = _whole_pattern(pattern, root, strict=False)
     wildcard = _PATH_WILDCARD.search(whole)
     end = len(whole) if wildcard is None else whole.rindex("/", 0, wildcard.start())
@@ -161,7 +155,7 @@ def resolve_pattern(pattern: str, root: str, resolve: Callable[[str], str | None
 class GuardedPaths:
     """Checks a path against many patterns at once.
 
-    A directory above a pattern's files is a match too, but only if it is above the pattern's first wildcard.
+    A directory above a pattern's first wildcard is a match too.
     """
 
     def __init__(self, patterns: Iterable[str], root: str) -> None:
@@ -203,13 +197,13 @@ def _path_regex(pattern: str) -> re.Pattern[str]:
 
 
 def normalize(path: str) -> str:
-    """Normalize a name, so that names which some file system treats as equal become equal."""
+    """Normalize a path: names that some file system treats as equal become equal."""
     shown = unicodedata.normalize("NFKC", path).translate(_IGNORED).casefold()
     return unicodedata.normalize("NFKC", shown)
 
 
 def _flags(words: Iterable[str]) -> set[str]:
-    """The flags among the words: `--a=b` as `--a`, `-ab` as `-a` and `-b`, known long flags in short form."""
+    """Return the flags: `--a=b` as `--a`, `-ab` as `-a` and `-b`, known long flags in short form."""
     found: set[str] = set()
     for word in words:
         if word.startswith("--"):

@@ -1,9 +1,8 @@
 """The known programs: the arguments with which each is harmless, and the programs without such arguments.
 
-A rule that ends in `*` allows only the arguments listed here. If a program is not listed, the user is asked,
-unless the rule spells the command out or allows any arguments. Some arguments are left out on purpose: those
-that run another program (`-exec`, `--pre`, `-vettool`), those that write a file (`-o`, `--output`), those
-that are scripts, and those that make a program read commands from a file that the command does not name.
+A rule that ends in `*` allows only arguments listed here, unless it allows any arguments. Arguments are left
+out on purpose if they run another program (`-exec`, `--pre`), write a file (`-o`), or make a program read
+commands from a file.
 """
 
 import re

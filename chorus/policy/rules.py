@@ -1,6 +1,6 @@
 """The policy: validated rules from the user's config and the repository's `.chorus.toml`.
 
-A repository can only make the policy stricter: its rules that allow something are ignored, and listed.
+A repository can only make the policy stricter: its allow rules are ignored.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,6 @@
-"""Find everything that a shell text may run, write and read, as far as tree-sitter's grammar shows it.
+"""Find what a shell text may run, write and read, as far as tree-sitter's grammar shows it.
 
-The result is used to deny and to explain, never to allow, because this grammar for editors accepts text that
-a shell would not. The result has every simple command, also in lists, groups, loops, functions, substitutions
-and here-documents, and the file of every redirection. Pure: nothing is run or looked up.
+The result is used to deny and to explain, never to allow: the grammar accepts text that a shell would not.
 """
 
 import re
@@ -45,11 +43,10 @@ def parse_shell(text: str) -> ShellScript:
 
 
 def _walk(text: str, script: ShellScript) -> None:
-    """Collect commands and files from the syntax tree. Lines that end in a backslash are joined first.
+    """Collect commands and files from the syntax tree of the text, with continued lines joined.
 
-    The grammar's own scanner crashes on some characters outside ASCII. So it gets a copy of the text in which
-    `x` replaces every control character and every character outside ASCII: each character is then one byte.
-    The words are read from the text itself, at the same positions.
+    The grammar's own scanner crashes on some characters outside ASCII. It gets a copy of the text with an `x`
+    for each of them. The words are read from the text itself, at the same positions.
     """
     joined = text.replace("\\\n", "")
     nodes = [Parser(_LANGUAGE).parse(_NOT_PLAIN.sub("x", joined).encode("ascii")).root_node]
@@ -67,8 +64,6 @@ def _walk(text: str, script: ShellScript) -> None:
 
 
 class _WordReader:
-    """Reads the words of a syntax tree from its text."""
-
     def __init__(self, text: str) -> None:
         self._text = text
 

@@ -1,8 +1,6 @@
 """Decide whether a tool call may run without asking the user.
 
-The verdict is allow, ask or deny, with every finding that it is based on. The strictest finding decides, so a
-call is allowed only if everything that it does is allowed. Pure: the caller passes functions that look at the
-disk.
+The strictest finding decides, so a call is allowed only if everything that it does is allowed.
 """
 
 import re
@@ -108,9 +106,9 @@ def _allows(rule: Rule, path: str, root: str) -> bool:
 
 
 def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str, Any]) -> Iterator[Finding]:
-    """Judge a call of a tool other than Bash that does not name one file in a known key of its input.
+    """Judge a call of a tool that is not Bash and has no known input key for a file.
 
-    A rule must allow the tool by name, and no rule may deny or ask about a path in the input.
+    A rule must allow the tool, and no rule may deny or ask about a path in the input.
     """
     here = ["."] if find_tool(tool).looks_below and not tool_input.get("path") else []
     strings = _possible_names(tool_input) if context.guards_paths((tool,)) else iter(())
@@ -135,9 +133,9 @@ def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str
 
 
 def _may_name_file(text: str) -> bool:
-    """Return False if a name in this text is too long for any system, so that no file can have this path.
+    """Return False if a name in this text is too long for any file system.
 
-    True if the text has a `..` in it: a program may remove the long name when it shortens the path.
+    True for a text with `..` in it: a program may remove the long name when it shortens the path.
     """
     names = text.split("/")
     return ".." in names or all(len(name) <= _MAX_NAME_LENGTH for name in names)

@@ -1,7 +1,7 @@
 """Commands that run other commands: `env`, `xargs`, `find -exec`, `sh -c` and the like.
 
-This module finds the commands inside them, so that a rule that denies `rm` also denies `env rm` and
-`find -exec rm`. The result is used to deny, never to allow.
+A rule that denies `rm` also denies `env rm`. The commands found here are used to restrict a call, never to
+allow it.
 """
 
 import re
@@ -53,14 +53,14 @@ _MAX_DEPTH = 6
 
 
 def parse_unwrapped(text: str) -> ShellScript:
-    """Everything the text runs, with the commands inside wrappers."""
+    """Parse a shell text, with the commands inside wrappers."""
     found = ShellScript()
     _add_script(found, parse_shell(text), 0)
     return found
 
 
 def unwrap(command: Command) -> ShellScript:
-    """The command, and the commands inside it."""
+    """Return the command and the commands inside it."""
     found = ShellScript()
     _add_command(found, command, 0)
     return found
@@ -122,9 +122,9 @@ def _add_shell(found: ShellScript, arguments: Command, depth: int) -> None:
 
 
 def _skip_flags(arguments: Command, valued: frozenset[str], *, splits: bool) -> Command:
-    """Return what follows the flags and the assignments.
+    """Return the words after the flags and the assignments.
 
-    `splits`: the value of `-S` is split into words, which are read as arguments (`env`).
+    `splits`: the value of `-S` is split into further arguments, as `env` does.
     """
     rest = list(arguments)
     while rest and rest[0] is not None and (rest[0].startswith("-") or "=" in rest[0]):
@@ -152,7 +152,7 @@ def _read_flag(word: str, valued: frozenset[str]) -> tuple[str | None, str | Non
 
 
 def _split_words(text: str) -> Command:
-    """Return the words into which `env -S` splits a text. In it, `\\_` is a blank."""
+    """Split a text as `env -S` does; in it, `\\_` is a blank."""
     commands = parse_shell("env " + text.replace("\\_", " ")).commands
     return commands[0][1:] if commands else ()
 
@@ -169,7 +169,7 @@ def _add_find(found: ShellScript, arguments: Command, depth: int) -> None:
 
 
 def _end_of_exec(arguments: Command, start: int) -> int:
-    """The position at which the command of `-exec` ends: at a `;`, or at a `+` right after `{}`."""
+    """Return the position at which the command of `-exec` ends: at a `;`, or at a `+` right after `{}`."""
     for index in range(start, len(arguments)):
         if arguments[index] == ";" or (arguments[index] == "+" and arguments[index - 1] == "{}"):
             return index
