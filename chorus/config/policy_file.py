@@ -1,6 +1,6 @@
 """Read the policy from the user's config and the repository's file, and append rules to the user's config.
 
-Appending leaves every byte before the new rule as it is. A text that cannot be read back is not written.
+Appending leaves every byte before the new rule as it is.
 """
 
 import json
@@ -39,7 +39,7 @@ def find_repository(directory: str) -> str | None:
     """Return the work tree that git would find from an absolute path.
 
     None if git finds no repository, or finds a bare one first. To be safe, any directory with an entry called
-    HEAD counts as a bare repository, because git would use the settings in it.
+    HEAD counts as bare, because git would use the settings in it.
     """
     place = directory.rstrip("/")  # a string, because one command may lead to thousands of these calls
     while True:

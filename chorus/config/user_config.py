@@ -1,7 +1,6 @@
 """The user's configuration file, `$XDG_CONFIG_HOME/chorus/config.toml` (else `~/.config/chorus/config.toml`).
 
-Reads this file and a repository's `.chorus.toml` as plain tables, and the user's preferences from this file.
-A missing file counts as empty. Never writes a file.
+A missing file counts as empty.
 """
 
 import os

@@ -1,10 +1,9 @@
 """Finish writes that a crash left half done.
 
-Before a record is written, the move of its lane branch is saved in a small file. The file is cleared once
-the timeline and the lane have moved. If it was not cleared, the next writer finishes the write: if the
-timeline has the record, the lane is moved too. The next writer also removes the lock files of the dead
-process. All of this happens under the recording lock, so nobody still works on what was left unfinished.
-Recovery makes no other moves: a lane the user deleted stays deleted.
+Before a record is written, the move of its lane branch is saved in a small file. The file is cleared once the
+timeline and the lane have moved. If it was not cleared, the next writer removes the lock files of the dead
+process and, if the timeline has the record, moves the lane. All of this happens under the recording lock. A
+lane that somebody else has moved since is left alone.
 """
 
 import contextlib
@@ -53,7 +52,7 @@ class CrashRecovery:
 
     @contextlib.contextmanager
     def guard(self, move: LaneMove | None = None) -> Iterator[None]:
-        """Save `move` while the caller writes a record. After a crash, `recover` moves the lane."""
+        """Save `move` while the caller writes a record, so that `recover` can finish it after a crash."""
         self.is_needed = True
         self._file.begin(move)
         yield
@@ -90,7 +89,7 @@ class CrashRecovery:
 
 
 class PendingWriteFile:
-    """The file that holds the pending write. Rewritten in place: two system calls per record."""
+    """The file with the pending write, rewritten in place: two system calls per record."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -105,7 +104,7 @@ class PendingWriteFile:
         os.pwrite(self._open(), DONE, 0)
 
     def read(self) -> PendingWrite | None:
-        """The unfinished write, or None. If the file is truncated, the result has no lane move."""
+        """Return the unfinished write, or None. If the file is truncated, the result has no lane move."""
         try:
             with self._path.open("rb") as file:
                 line = file.readline()

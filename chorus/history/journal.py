@@ -1,9 +1,7 @@
 """The journal: timeline, lanes and marks of one work tree, written together.
 
-Puts each record on the timeline, and gives an action a number and a commit on its lane. The order of the
-writes makes a crash harmless: objects, the saved lane move, the timeline, the lane. The next writer
-finishes what is left (`crash_recovery`). Looks at the work tree only to start the timeline, and to find out
-whether git made a change.
+The order of the writes makes a crash harmless: objects, the saved lane move, the timeline, the lane. The next
+writer finishes what is left (`crash_recovery`).
 """
 
 import contextlib
@@ -108,10 +106,7 @@ class Journal:
             self.append_mark({**mark, "commit": self.timeline.records[-1].oid})
 
     def has_action(self, action: str) -> bool:
-        """Whether this action is recorded: by a record of its own, or by the mark of a call.
-
-        Being contained in another action's record is not enough.
-        """
+        """Whether this action is recorded, by a record of its own or by the mark of a call."""
         recorded = self.timeline.find_action(action)
         return action in self._calls or (recorded is not None and recorded.record.action == action)
 
@@ -229,13 +224,13 @@ class Journal:
         self._numbers.take(number)
 
     def append_mark(self, mark: Mark) -> None:
-        """Append a mark: `kept` or `landed` for actions, a move of HEAD, and so on."""
+        """Append a mark, with the current time if it has none."""
         self._append_mark({"seconds": self.workspace.now(), **mark})
 
     def reword(self, action: ToolUseId, summary: str) -> None:
         """Change an action's summary in the log and on its lane.
 
-        Do nothing if the lane commit can no longer be reworded: it is not the newest, or it is checked out.
+        Do nothing if the lane commit is no longer the newest of its lane, or the lane is checked out.
         """
         recorded = self.timeline.find_action(action)
         own = recorded is not None and recorded.record.action == action and recorded.record.lane_commit
@@ -288,7 +283,7 @@ class Journal:
         )
 
     def _publish_again(self, prepared: PreparedCommit, edits: Sequence[Edit], seconds: int | None) -> None:
-        """Put the action on top of the commits that another process has since added to the lane."""
+        """Put the action on top of commits that another process has added to the lane meanwhile."""
         while True:
             again = self.lanes.prepare(prepared.lane, prepared.record, edits, seconds)
             assert again.record.lane_commit is not None
@@ -314,7 +309,7 @@ class Journal:
             self.timeline.append_tree(record, tree)
 
     def _last_head(self) -> str | None:
-        """HEAD as it was when last checked."""
+        """Return HEAD as last recorded; None before the first record."""
         if not self.timeline.records:
             return None
         newest = self.timeline.records[-1]
@@ -375,7 +370,7 @@ def _command_of(action: Action) -> str | None:
 
 
 def parse_time(text: str | None) -> int | None:
-    """The client's ISO 8601 time as seconds since the epoch."""
+    """Convert the client's ISO 8601 time to seconds since the epoch; None if it is missing or invalid."""
     try:
         return max(0, int(datetime.datetime.fromisoformat(text or "").timestamp()))
     except (ValueError, OverflowError):

@@ -1,9 +1,7 @@
 """The recorder: records the changes of a work tree on its timeline, and an agent's changes on its lane.
 
-Takes calls and actions as the client reports them, and the paths to look at. Reads the disk
-(`observation`), decides who made each change (`attribution`), and writes both histories (`journal`). An
-action is recorded once, even if it is reported again, also after a restart. Never changes the user's files,
-HEAD, the index, or a branch that is not a lane.
+An action is recorded once, even if it is reported again, also after a restart. Never changes the user's
+files, HEAD, the index, or a branch that is not a lane.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -48,7 +46,7 @@ class Recorder:
 
     @classmethod
     def open(cls, path: Path, cap_bytes: int = CAP_BYTES) -> Self:
-        """The recorder of the work tree that holds `path`. Nothing is written until something is recorded."""
+        """Open the recorder of the work tree that holds `path`, without writing anything yet."""
         return cls(Workspace.open(path, cap_bytes))
 
     def __enter__(self) -> Self:
@@ -74,7 +72,7 @@ class Recorder:
         return self.journal.current_commit(recorded)
 
     def recorded_size(self, path: str) -> int:
-        """The size in bytes that a file had when it was last recorded.
+        """Return the size in bytes of a file when it was last recorded.
 
         0 if the timeline has no such file now, or if only a git process could find its size.
         """
@@ -96,8 +94,8 @@ class Recorder:
     ) -> bool:
         """Record what changed at these `paths` (None: anywhere) before a call starts, as an outside change.
 
-        `is_waiting` tells whether the client still waits for its hook. If the client no longer waits, the
-        call itself may have made the changes. In that case, record nothing and return False.
+        `is_waiting`: whether the client still waits for its hook. If not, the call itself may have made the
+        changes: record none of them, and return False.
         """
         if not is_waiting():
             return False
@@ -147,10 +145,10 @@ class Recorder:
     ) -> bool:
         """Record calls that have ended, oldest first, each with its own part of what changed.
 
-        `open_paths` are the paths that unfinished calls name. With `wait_for_open_calls`, record no call and
-        return False in two cases: part of the change may belong to a call whose end is not reported yet, or
-        `is_overtaken` returns True after the files were read: calls that were reported during the reading may
-        have written to these files.
+        `open_paths`: the paths that unfinished calls name. With `wait_for_open_calls`, record none of these
+        changes and return False if part of them may belong to a call whose end is not reported yet. Do the
+        same if `is_overtaken` returns True after the files were read: calls reported meanwhile may have
+        written to them.
         """
         with self.journal.writing():
             once = {call.action.id: call for call in reversed(calls)}
@@ -177,7 +175,7 @@ class Recorder:
             return True
 
     def record_unchanged(self, action: Action, source: str | None = None) -> None:
-        """Mark a call that changed nothing; its status says how it ended."""
+        """Mark a call that changed nothing, unless the call is recorded already."""
         with self.journal.writing():
             if not self.journal.has_action(action.id):
                 self._append_unchanged(action, source)
@@ -190,8 +188,7 @@ class Recorder:
     def set_summary(self, action: ToolUseId, lead_text: str) -> None:
         """Replace the summary of an action with the agent's own text, which arrived later.
 
-        Either both the log and the lane commit change, or neither: a lane commit is reworded only while it
-        is the newest of its lane.
+        If the action's lane commit can no longer be reworded, nothing is changed.
         """
         summary = first_words(lead_text)
         with self.journal.writing():
@@ -225,7 +222,7 @@ class Recorder:
         return rest
 
     def _append_attribution(self, result: Attribution, seen: DiskChanges, source: str | None) -> None:
-        """Put the steps on the timeline, and mark the actions that have no step of their own."""
+        """Record the steps, and mark the actions that have no step of their own."""
         actions = [call.action for call in result.calls]
         done = {step.action for step in result.steps}
         marked: set[int] = set()
@@ -280,9 +277,9 @@ class Recorder:
         return self.workspace.locate_all(action.paths or (action.report.changed if action.report else ()))
 
     def _skipped(self, result: Attribution, index: int, seen: DiskChanges) -> list[str]:
-        """The paths that a call names but that are not recorded, each with the reason.
+        """Return the paths that a call names but that are not recorded, each with the reason.
 
-        For a call that may write anywhere: the paths that the scan left out, each returned only once.
+        For a call that may write anywhere: the paths that the scan newly left out.
         """
         call, paths = result.calls[index], result.paths[index]
         if not call.names_its_paths:
@@ -292,7 +289,7 @@ class Recorder:
         return [*(f"{path} {SkipReason.OUTSIDE.value}" for path in outside), *omitted]
 
     def _new_omissions(self, seen: DiskChanges) -> list[str]:
-        """The paths that the scan left out, with reasons; each is returned only once per recorder."""
+        """Return the paths that the scan left out, with reasons; each only once per recorder."""
         lines = [render_omitted(omitted) for omitted in seen.omitted]
         new = [line for line in lines if line not in self._reported_omissions]
         self._reported_omissions.update(new)

@@ -1,8 +1,4 @@
-"""A record: one observed change of a work tree, as a value and as the message of its timeline commit.
-
-A record holds what changed, who caused the change, and which lane commit has it. Pure: no store is read or
-written.
-"""
+"""A record: one observed change of a work tree, as a value and as the message of its timeline commit."""
 
 import re
 from collections.abc import Mapping
@@ -86,7 +82,7 @@ class Record(NamedTuple):
 
     @property
     def files(self) -> int | None:
-        """The number of files it changed; None if an older format neither lists nor counts them."""
+        """The number of changed files; None if an older format neither lists nor counts them."""
         return len(self.edits) if self.listed else self.unlisted
 
 
@@ -122,14 +118,14 @@ def render_record(record: Record) -> str:
 
 
 def without_unlisted(record: Record) -> Record:
-    """The record as it is written to the message: without its files if there are too many."""
+    """Return the record as it is written to the message: without its files if there are too many."""
     if len(record.edits) <= MAX_LISTED:
         return record
     return record._replace(edits=(), listed=False, unlisted=len(record.edits))
 
 
 def identity_trailers(record: Record) -> list[tuple[str, str]]:
-    """The trailers that timeline and lane commits share: which action this is, and whose."""
+    """Return the trailers that the timeline and lane commits of an action share."""
     trailers: list[tuple[str, str | None]] = [
         (message.ACTION, record.action),
         (message.NUMBER, None if record.number is None else str(record.number)),

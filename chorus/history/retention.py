@@ -17,10 +17,7 @@ FORGOTTEN_SUMMARY = "start: what came before is forgotten"
 
 
 def forget_old_records(recorder: Recorder, before_seconds: int) -> int:
-    """Drop old records that are no longer needed, and return their number.
-
-    `before_seconds` is a time since the epoch: only records written before it are dropped.
-    """
+    """Drop the oldest unneeded records from before `before_seconds`, and return their number."""
     with recorder.journal.writing():
         count = count_droppable(recorder, before_seconds)
         if count:

@@ -1,7 +1,4 @@
-"""One work tree with its git store, opened once and shared by timeline and lanes.
-
-Also holds the recording lock, and caches what is read or built more than once for a record.
-"""
+"""One work tree with its git store and recording lock, opened once and shared by timeline and lanes."""
 
 import contextlib
 import os
@@ -43,7 +40,7 @@ MAX_CACHED_BYTES = 2**20
 class Authorship:
     """The times of a commit, in seconds since the epoch, and whether the agent is its author.
 
-    `authored` is the time at which the change was made; None: the same as `committed`.
+    `authored` is when the change was made; None: the same as `committed`.
     """
 
     committed: int
@@ -113,7 +110,7 @@ class Workspace:
         )
 
     def drain_filter_failures(self) -> tuple[str, ...]:
-        """The failures of filters since the last call, each once."""
+        """Return the failures of filters since the last call, without duplicates."""
         failures = tuple(dict.fromkeys(self._filter_failures))
         self._filter_failures.clear()
         return failures

@@ -1,8 +1,4 @@
-"""Every repository of the user, followed live, for views that show repositories and send answers.
-
-The repositories are those in the registry. A request about a repository goes to that repository's own
-watcher.
-"""
+"""Every repository in the user's registry, followed live."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -20,7 +16,7 @@ LOOK_SECONDS = 1.0
 
 
 class LiveInbox:
-    """Follows all repositories of the user. `changed` is called after each change of what is known."""
+    """Follows all repositories of the user. `changed` is called whenever something about them changes."""
 
     def __init__(
         self, changed: Callable[[], None], list_homes: Callable[[], list[Home]] | None = None

@@ -1,7 +1,7 @@
 """One repository of the inbox, followed through its watcher's events, even if the watcher restarts.
 
-An event about a prompt or a session contains the whole prompt or session. After an event about an action, the
-open actions are requested again, because only the watcher knows how many there are.
+After an event about an action, the open actions are requested again, because only the watcher knows how many
+there are.
 """
 
 import asyncio
@@ -142,10 +142,10 @@ class LiveRepository:
 
 
 class _Link:
-    """A connection to a watcher. `ask` sends a request and returns the answer; `take_event` gets the events.
+    """A connection to a watcher: `ask` sends a request and returns the answer; `take_event` gets the events.
 
     When `ask` returns, events that came after the answer may have been handled already. The function `take`,
-    if passed to `ask`, gets the answer before any of these events is handled.
+    if passed to `ask`, gets the answer before any of them is handled.
     """
 
     def __init__(self, streams: Streams, take_event: Callable[[Message], None]) -> None:

@@ -1,7 +1,7 @@
 """One repository in the inbox: what is known about it, and how repositories are named.
 
-A watcher's answers are checked here, because the watcher may be of another version. This module loads no
-third-party library, because short commands import it.
+A watcher's answers are checked here, because the watcher may be of another version. Loads no third-party
+library, because short commands import it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ MAX_ACTIONS = 50
 
 
 def list_requests(path: Path) -> list[Request]:
-    """Return the requests that ask a repository's watcher for its status, prompts and open actions."""
     log = {"open": True, "limit": MAX_ACTIONS, "cwd": str(path)}
     return [("status", {}), ("prompts", {}), ("log", log)]
 

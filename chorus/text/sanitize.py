@@ -1,6 +1,5 @@
 """Make text from files, commands and models harmless in a terminal.
 
-Escape sequences, bidirectional overrides and invisible characters are replaced.
 `chorus log` loads this module, so it imports nothing at the top.
 """
 
@@ -58,10 +57,7 @@ def is_cut(text: str, *, max_lines: int) -> bool:
 
 
 def expand_tabs(line: str) -> str:
-    """Replace the tabs in a line with blanks, up to the next tab stop.
-
-    The rest of a very long line, which is never shown, keeps its tabs.
-    """
+    """Replace tabs with blanks up to the next tab stop, except at the end of a very long line."""
     if "\t" not in line:
         return line
     return line[: MAX_LINE_CHARACTERS * 2].expandtabs(TAB_WIDTH) + line[MAX_LINE_CHARACTERS * 2 :]

@@ -1,7 +1,6 @@
 """Measure text in terminal cells, cut, pad and wrap it, and put counts and lists of numbers into words.
 
 A wide character takes two cells and a combining one none. Text is expected to be printable: see `sanitize`.
-`agents/claude_code/terminal/cells.py` has another purpose: it knows where the widths of tmux versions differ.
 """
 
 import unicodedata

@@ -1,9 +1,7 @@
 """Decide which action made which part of the changes on disk.
 
-Takes the calls that have ended, oldest first, and the edits found where they may have written. Returns the
-steps to record, in order: the edits of each action and, before them, edits that no action reports, as outside
-changes. Edits made after the last action have no owner yet; they are left for the next observation. Never
-records, never invents bytes.
+Takes ended calls, oldest first, and the edits found where they may have written. Edits made after the last
+action have no owner yet; they are left for the next observation.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -42,16 +40,16 @@ WHOLE = ChangePart(0, None)
 
 
 class EndedCall(NamedTuple):
-    """A call that has ended, with what is known about where it wrote.
+    """A call that has ended, with what is known about where and when it wrote.
 
-    `where`: for a call that may write anywhere, the paths that changed in its window; None: possibly any.
-    `shared`: other call windows were open at the same time. If the client's report is complete, only the
-    paths in it are then the call's.
+    `where`: for a call that may write anywhere, the paths that changed in its window; None: any. `shared`:
+    other windows were open too.
+
     `is_late`: the client did not wait until the call was recorded, and may have written more by now.
     `in_window`: another call, which may write anywhere, was running when this one ended.
+
     `is_announced`: its start was reported before it could write, and after the ends of all earlier calls.
-    `until`: it had ended by this time, in seconds since 1970. Files written later are not its change.
-    `since`: it started at this time. Files last written earlier are not its change either.
+    `since`, `until`: it ran between these times, in seconds since 1970.
     """
 
     action: Action
@@ -80,7 +78,7 @@ def paths_of_calls(calls: Iterable[EndedCall]) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class RecordStep:
-    """The edits of one record. `action` is an index; None: outside."""
+    """The edits of one record. `action` is the index of a call; None: outside."""
 
     action: int | None
     edits: tuple[Edit, ...]
@@ -90,9 +88,9 @@ class RecordStep:
 class Attribution:
     """Calls in the order in which they wrote, the paths each may have written, and the steps to record.
 
-    `written_since`: paths that one of the calls may have written, and that were written again after it ended.
-    `contained`: for an action whose change cannot be separated, the action whose record gets the change. Both
-    are indexes of `calls`.
+    `written_since`: paths that were written again after one of these calls had ended. `contained` maps an
+    action whose change cannot be separated to the action whose record gets the change; both are indexes of
+    `calls`.
     """
 
     calls: Sequence[EndedCall]
@@ -103,7 +101,6 @@ class Attribution:
 
     @property
     def outside_paths(self) -> set[RepoPath]:
-        """The paths in steps that record outside changes."""
         return {edit.path for step in self.steps if step.action is None for edit in step.edits}
 
     @property
@@ -112,7 +109,7 @@ class Attribution:
         return {edit.path for step in self._window_steps() for edit in step.edits}
 
     def unfinished_paths(self, changed: Iterable[Edit]) -> set[RepoPath]:
-        """The changed paths whose last change is in no step, because it is not known yet who made it."""
+        """Return the changed paths whose last change is in no step: its author is not known yet."""
         reached = {edit.path: edit.after for step in self.steps for edit in step.edits}
         return {edit.path for edit in changed if reached.get(edit.path, edit.before) != edit.after}
 
@@ -126,7 +123,7 @@ class SharedPath:
     """One path with its state before and after, and the indexes of the actions that may have changed it.
 
     `reports`: the client's report of each of `actions`. `is_open`: an unfinished call names the path too.
-    `ended_before`: the indexes of the reports about calls that ended before the file was last written.
+    `ended_before`: the indexes of reports about calls that ended before the file was last written.
     """
 
     path: RepoPath
@@ -138,13 +135,13 @@ class SharedPath:
     ended_before: tuple[int, ...]
 
     def first(self, count: int) -> "SharedPath":
-        """The path with the first `count` calls only, and in the state in which they left it: `before`."""
+        """Return the path with the first `count` calls only; `before` is also its state after them."""
         ended = tuple(index for index in self.ended_before if index < count)
         actions, reports = self.actions[:count], self.reports[:count]
         return replace(self, after=self.before, actions=actions, reports=reports, ended_before=ended)
 
     def without_first(self, count: int) -> "SharedPath":
-        """The path without the first `count` calls, which had made their changes before `before`."""
+        """Return the path without the first `count` calls, whose changes `before` already has."""
         ended = tuple(index - count for index in self.ended_before if index >= count)
         actions, reports = self.actions[count:], self.reports[count:]
         return replace(self, actions=actions, reports=reports, ended_before=ended)
@@ -186,7 +183,7 @@ class Attributor:
         return result
 
     def _paths_of(self, call: EndedCall, changed: Collection[RepoPath]) -> Collection[RepoPath]:
-        """The paths a call names; for a call that may write anywhere, the paths it may have changed."""
+        """Return the paths that a call names or, if it may write anywhere, may have changed."""
         locate_all = self._workspace.locate_all
         if call.names_its_paths:
             return locate_all(call.action.paths)
@@ -207,7 +204,7 @@ class Attributor:
         return dict.fromkeys((*found, *reported))
 
     def _is_written_after(self, call: EndedCall, path: RepoPath) -> bool:
-        """Whether the file was written after this call had ended. False for a call that names its paths."""
+        """Whether a call that may write anywhere is known to have ended before this file was last written."""
         until = None if call.names_its_paths else call.until
         return until is not None and self._workspace.work_tree.is_written_after(path, until)
 
@@ -216,10 +213,9 @@ class Attributor:
     ) -> tuple[str | None, str | None]:
         """Explain why an action has no change of its own.
 
-        Return (holder, None) if the change is in the record of another action, the holder; a given `within`
-        is the holder. Return (None, reason) if no action's record has the change. Otherwise return
-        (None, None): the client reports no change, or the call may write anywhere, so that the changes in
-        its report may be those of other calls.
+        Return (holder, None) if the record of another action, the holder, has the change; a given `within` is
+        the holder. Return (None, reason) if no action's record has it, and (None, None) if that is not
+        certain.
         """
         changed = self._reported_as_changed(action, paths)
         lost = [path for path in changed if self._is_missing(action, path, self._timeline.entry(path))]
@@ -266,10 +262,7 @@ class Attributor:
     def _without_denying(
         self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]
     ) -> tuple[int, ...]:
-        """The indexes, out of `own`, of the calls that may have changed this path.
-
-        Leave out a call whose complete report does not list the path. If none would be left, return all.
-        """
+        """Return `own` without calls whose complete report omits the path; all of them if none is left."""
         locate_all = self._workspace.locate_all
 
         def denies(call: EndedCall) -> bool:
@@ -279,7 +272,7 @@ class Attributor:
         return tuple(index for index in own if not denies(calls[index])) or own
 
     def _writing_order(self, count: int, paths: Iterable[SharedPath]) -> list[int]:
-        """The indexes of the calls in the order in which they wrote.
+        """Return the indexes of the calls in the order in which they wrote.
 
         Only calls that name their files are reordered: their reports show which of them wrote first.
         """
@@ -299,7 +292,7 @@ class Attributor:
         return order
 
     def _edits_of_path(self, shared: SharedPath, result: Attribution) -> EditChain:
-        """The edits of one path in order, each with the action it belongs to."""
+        """Return the edits of one path in order, each with its action, and add to `result.contained`."""
         plain = _is_plain(shared.before) and _is_plain(shared.after)
         parts = self._parts(shared, result) if plain else None
         if parts is None:
@@ -333,16 +326,13 @@ class Attributor:
         return None if later is None else (*earlier, *(_counted_from(count, part) for part in later))
 
     def _count_recorded(self, shared: SharedPath) -> int:
-        """Return how many calls, from the first, made changes that are on the timeline already.
-
-        They were recorded as outside changes, before the calls were reported.
-        """
+        """Return how many calls, from the first, had their changes recorded before they were reported."""
         if shared.before == shared.after:
             return 0
         return count_present(self._workspace.read(shared.before), shared.reports)
 
     def _new_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...] | None:
-        """Split what is not on the timeline yet."""
+        """Split the changes that are not on the timeline yet."""
         first, *others = shared.reports
         is_alone = not others and not shared.is_open and not shared.ended_before
         if (first == NO_REPORT and not others) or (first.anywhere and is_alone):
@@ -364,8 +354,8 @@ class Attributor:
     def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
         """Split a file whose content is already on the timeline among the actions that report changes to it.
 
-        The changes were undone, or were recorded before they were reported. Return an empty tuple if another
-        action's record holds one of the changes, or if they cannot be separated.
+        Return an empty tuple if another action's record holds one of the changes, or if they cannot be
+        separated.
         """
         changing = [index for index, report in enumerate(shared.reports) if reports_change(report)]
         content = self._workspace.read(shared.after) if changing else None
@@ -384,7 +374,7 @@ class Attributor:
         )
 
     def _entry_after(self, shared: SharedPath, part: ChangePart, *, is_last: bool) -> TreeEntry | None:
-        """The file after one part of its change. A change of the mode goes to the last part."""
+        """Return the file after one part of its change. A change of the mode goes to the last part."""
         if part is WHOLE:
             return shared.after
         if is_last and part.after == self._workspace.read(shared.after):
@@ -395,14 +385,14 @@ class Attributor:
         return TreeEntry(known.mode if known else FILE_MODE, self._workspace.store.write_blob(part.after))
 
     def _reported_as_changed(self, action: Action, paths: Sequence[RepoPath]) -> list[RepoPath]:
-        """The given paths for which the client reports a change; none unless the action succeeded."""
+        """Return the paths for which the client reports a change; none unless the action succeeded."""
         if action.status != "succeeded":
             return []
         locate = self._workspace.locate
         return [path for path in paths if reports_change(report_about(action, path, locate))]
 
     def _is_missing(self, action: Action, path: RepoPath, entry: TreeEntry | None) -> bool:
-        """Whether this state of the file certainly lacks the reported change."""
+        """Return whether this state of the file lacks the reported change."""
         content = self._workspace.read(entry) if _is_plain(entry) else None
         report = report_about(action, path, self._workspace.locate)
         if report.anywhere:
@@ -410,7 +400,7 @@ class Attributor:
         return is_overwritten(content, report)
 
     def _holder(self, action: Action, path: RepoPath) -> str | None:
-        """The action whose record also holds this action's change; None if no action's record holds it."""
+        """Return the action whose record also holds this action's change; None if no action's record does."""
         newest: str | None = None
         before: TreeEntry | None = None
         for recorded in islice(self._timeline.touching(path), MAX_RECORDS_SEARCHED):
@@ -425,13 +415,12 @@ class Attributor:
 
 
 def _counted_from(count: int, part: ChangePart) -> ChangePart:
-    """The part with each index of a report raised by `count`."""
     report = None if part.report is None else part.report + count
     return ChangePart(report, part.after, tuple(index + count for index in part.also))
 
 
 def undoes(step: RecordStep, earlier: Sequence[RecordStep]) -> bool:
-    """Whether a step returns each of its files to the state that it had before an earlier step."""
+    """Return whether a step returns each of its files to the state before an earlier step."""
     known = {(edit.path, edit.before) for past in earlier for edit in past.edits}
     return all((edit.path, edit.after) in known for edit in step.edits)
 
@@ -451,12 +440,12 @@ def reports_change(report: ReportedEdit) -> bool:
 
 
 def _may_run(calls: Sequence[EndedCall]) -> bool:
-    """Whether one of the later calls may have been running when the first one ended."""
+    """Whether a later call may have been running when the first one ended."""
     return any(not call.names_its_paths and not call.is_announced for call in calls[1:])
 
 
 def _order_of_parts(count: int, chains: Sequence[EditChain]) -> list[int]:
-    """The indexes of the calls, in the order in which their edits follow each other in the chains.
+    """Return the indexes of the calls in the order of their edits in the chains.
 
     Calls that no chain orders keep their order. If two chains contradict each other, all calls keep it.
     """

@@ -1,8 +1,7 @@
 """Moves of HEAD and of the stash made by others, and the file changes they explain.
 
-A checkout, reset, rebase or stash writes files; a commit moves HEAD and writes none. `HeadTracker` compares
-HEAD and the stash with their last state, reads the reflog for the steps in between, and finds the changes on
-disk that git itself made. When nothing moved, this takes a few small reads. It never moves a ref.
+A checkout, reset, rebase or stash writes files; a commit moves HEAD and writes none. If nothing moved,
+finding that out takes a few small reads.
 """
 
 import os
@@ -74,7 +73,7 @@ class HeadTracker:
         return move
 
     def forget_look(self) -> None:
-        """Undo the last look, because its move could not be recorded. The next look finds the move again."""
+        """Undo the last look, so that the next one finds its move again."""
         self.head, self._stash, self.branch, self.base, self.keeps_base = self._before_look
 
     def _find_move(self) -> HeadMove | None:
@@ -122,10 +121,7 @@ class HeadTracker:
         return HeadMove(self.head, reason, writing, switched)
 
     def _guess_step(self, before: Head) -> ReflogStep:
-        """The step to assume without a reflog.
-
-        It is a commit if the new HEAD is a child of the old one. Otherwise it may have written files.
-        """
+        """Return the step to assume without a reflog: a commit if HEAD moved to a child on its branch."""
         after = self.head
         if after.ref == before.ref and after.oid and before.oid in self._parents(after.oid):
             return ReflogStep(before.oid, after.oid, "commit")
@@ -133,10 +129,9 @@ class HeadTracker:
         return ReflogStep(before.oid, after.oid, reason)
 
     def _detached_branch(self, branch: str | None) -> str:
-        """The name to use as the branch while HEAD is detached.
+        """Return the name to use as the branch while HEAD is detached.
 
-        It is `branch` if that already is a name for a detached HEAD, or while a rebase or the like is in
-        progress. Otherwise it is a new name, made from HEAD's commit.
+        `branch` is kept if it already is such a name, or while a rebase or the like is in progress.
         """
         if branch and (branch.startswith(DETACHED) or self._workspace.repository.operation()):
             return branch

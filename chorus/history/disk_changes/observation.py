@@ -14,9 +14,10 @@ from chorus.store.worktree.scan import ObservedChange, SkippedPath
 
 @dataclass(frozen=True, slots=True)
 class DiskChanges:
-    """What differs from the timeline. `omitted`: paths that the scan left out.
+    """The differences from the timeline.
 
-    `recorded`: the records of changes that git itself made; the observer has already written them.
+    `omitted`: paths that the scan left out. `recorded`: the records, already written, of changes that git
+    made.
     """
 
     edits: tuple[Edit, ...]
@@ -34,7 +35,7 @@ class Observer:
     def observe(self, paths: Sequence[RepoPath] | None, exclude: Collection[RepoPath] = ()) -> DiskChanges:
         """Find what changed at these paths (None: everywhere), except the excluded ones.
 
-        Changes that git itself made are recorded at once, wherever they are.
+        Changes that git itself made are recorded at once, also at other paths.
         """
         tree = self._journal.timeline.tree
         assert tree is not None

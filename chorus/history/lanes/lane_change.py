@@ -1,9 +1,8 @@
 """Turn an action's change into a change of the lane's own tree.
 
-Takes the lane's tree and the edits as seen in the work tree. Returns new entries for the lane, which contain
-the action's change and no other, line by line. If the action changes lines by other authors that the lane
-does not have, exactly those lines are returned as context, which is committed first. Works on files in the
-form git stores, after its filters. Never moves a ref.
+Returns new entries for the lane with the action's change and no other, line by line. If the action changes
+lines by other authors that the lane lacks, those lines are returned as context, which is committed first.
+Works on files in the form git stores, after its filters.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +19,8 @@ from chorus.store.objects.trees import TreeEntry
 class LaneChange:
     """The entries to put on the lane; None: the file is removed. `context` is committed first, by itself.
 
-    `lines`: which lines each context has, counted from 1 in the file before the action. If a path has none,
-    its context is the whole file.
+    `lines`: the lines in each context, counted from 1 in the file before the action. Without them, the
+    context is the whole file.
     """
 
     context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
@@ -37,7 +36,7 @@ def plan_lane_change(
 ) -> LaneChange:
     """Plan the change of the lane's tree.
 
-    `positions_of` gives the positions of the lines in an edit's file at the time of the edit.
+    `positions_of` gives the positions of a file's lines at the time of an edit.
     """
     plan = LaneChange()
     new: list[RepoPath] = []
@@ -85,10 +84,10 @@ def merge_entries(
     order: TreeEntry | None = None,
     positions: Positions = unknown_positions,
 ) -> TreeEntry | None:
-    """Return `ours` with the change from `base` to `theirs`.
+    """Return `ours` with the change from `base` to `theirs`; None if the changes conflict.
 
-    None if both sides changed the same lines, or if one of the three is not a regular file. `order` is the
-    version that decides the order of lines inserted at one point; by default `theirs`.
+    Also None if one of the three is not a regular file. `order`: the version that decides the order of lines
+    inserted at one point; by default `theirs`.
     """
     if base is None or ours is None or theirs is None:
         return None

@@ -1,9 +1,8 @@
 """The lanes of one work tree: which branch a session's next action goes to, and the commits on it.
 
-A lane commit is first written as objects. Its branch moves once the timeline has the record. A session's
-actions go to one lane for each branch that the user had checked out; if that lane was dropped or is checked
-out, a new one begins. A branch that is checked out anywhere is never moved, and neither is a branch that
-Chorus did not create.
+A session's actions go to one lane for each branch that the user had checked out. If that lane was dropped or
+is checked out, a new one begins. A branch that is checked out anywhere is never moved, and neither is a
+branch that Chorus did not create.
 """
 
 import os
@@ -88,10 +87,7 @@ class Lanes:
     def choose(
         self, session: SessionId | None, branch: str, head: Head, message: str | None, day: str
     ) -> Lane:
-        """The lane for this session's next action: the one it has on this branch, or a new one.
-
-        The one it has is not used if it was dropped or is checked out.
-        """
+        """Return the lane for the session's next action: its free lane on this branch, or a new one."""
         self._catch_up()
         lane = self._by_key.get((session, branch))
         if lane is not None and self._is_free(lane, head):
@@ -163,7 +159,7 @@ class Lanes:
         *,
         by_agent: bool,
     ) -> tuple[Oid, Oid]:
-        """Write a commit, which may be empty if the lane already has the change; return it and its tree."""
+        """Write a commit, which is empty if the lane already has the change; return it and its tree."""
         new = self._workspace.splice(tree, changes) if changes else tree or EMPTY_TREE
         parents = (parent,) if parent else ()
         authorship = Authorship(self._workspace.now(), seconds, by_agent=by_agent)
@@ -172,7 +168,6 @@ class Lanes:
         return oid, new
 
     def _tree_of(self, commit: Oid) -> Oid:
-        """The tree of a commit. The last one written is cached."""
         return self._last[1] if self._last[0] == commit else self._workspace.store.read_commit(commit).tree
 
     def _context_text(self, record: Record, origins: Mapping[RepoPath, str]) -> MessageText:
@@ -196,9 +191,9 @@ class Lanes:
         return tuple(described)
 
     def _origin(self, lane: Lane, path: RepoPath) -> str:
-        """Who last changed a file, not counting this lane's own actions.
+        """Return who last changed a file, not counting this lane's own actions.
 
-        Return the id of an action or `outside:COMMIT`; `start` if nobody has since the timeline began.
+        The result is an action's id, `outside:COMMIT`, or `start` if nobody has since the timeline began.
         """
         for recorded in self._timeline.touching(path):
             record = recorded.record
@@ -213,10 +208,9 @@ class Lanes:
         return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(lane, tip)
 
     def _is_ours(self, lane: Lane, tip: Oid) -> bool:
-        """Whether the branch with this tip is the lane: its newest commit of an action is one of the lane's.
+        """Return whether the branch with this tip is the lane, judged by its newest commit of an action.
 
-        The user may have added commits on top. After a drop, another branch may have the lane's name: the
-        user's, or a lane of another work tree.
+        The user may have added commits on top. After a drop, another branch may have the lane's name.
         """
         if (lane.name, tip) == self._moved:
             return True
@@ -237,7 +231,7 @@ class Lanes:
         return False
 
     def _checked_out(self, head: Head) -> set[str]:
-        """The branches checked out or being rebased in any work tree of the repository."""
+        """Return the branches checked out or being rebased in any work tree of the repository."""
         common = self._workspace.repository.common_dir
         try:
             names = os.listdir(f"{common}/worktrees")  # noqa: PTH208  hot path

@@ -1,8 +1,7 @@
 """The log of one work tree read from disk, newest first and only as far as needed.
 
-For a process that reads the log once, such as `chorus log` without a watcher. Gives the same entries as
-`MemoryLog`, but reads only as many as the caller takes: everything that decides the status of an action is in
-newer records or in the mark log. Raises `TimelineUnreadable` if only the whole history can answer.
+Gives the same entries as `MemoryLog`. The status of an action depends only on newer records and the mark log.
+Raises `TimelineUnreadable` if only the whole history can answer.
 """
 
 from __future__ import annotations
@@ -110,7 +109,7 @@ class DiskLog:
         return show_json(self._git, self._own_dir, entry, edits, self.worktree, user_diff=user_diff)
 
     def find_action_entry(self, action: str) -> LogEntry | None:
-        """The entry of the call with that id."""
+        """Return the entry of the call with that id; None if there is none."""
         found = self.scanner.find(render_trailer(ACTION, action))
         own = entry_of_record(found, self._marks, self.scanner.reverted) if found else None
         return own or self._find_call(action)
@@ -152,8 +151,8 @@ def newest_entries(
 ) -> Iterator[LogEntry]:
     """Merge records and calls, both newest first, into entries, newest first.
 
-    `reverted` grows while the records are read. A revert is newer than the record it reverts, so it has been
-    read before that record. The order is that of `MemoryLog`, reversed.
+    `reverted` grows while the records are read: a revert is read before the record it reverts. The order is
+    that of `MemoryLog`, reversed.
     """
     unnumbered: list[LogEntry] = []
     call = next(calls, None)
@@ -177,7 +176,7 @@ def newest_entries(
 
 
 def newest_calls(lines: Sequence[bytes]) -> Iterator[Mark]:
-    """The calls in these lines, highest number first. Each line is parsed only when it is reached."""
+    """Yield the calls in these lines, highest number first. Each line is parsed only when it is reached."""
     last = None
     for line in reversed(lines):
         for call in parse_marks(line):

@@ -1,7 +1,6 @@
 """One entry of the log: a call or an outside change, with its review status.
 
-Built from a timeline record or from a call in the mark log, and from its marks and later reverts. Imports as
-little as possible, because the first screen of `chorus log` waits for these imports.
+Imports as little as possible, because the first screen of `chorus log` waits for these imports.
 """
 
 from collections.abc import Callable, Sequence, Set
@@ -32,9 +31,9 @@ class Undone(NamedTuple):
 
 
 class LogEntry(NamedTuple):
-    """One entry. `n` is None for outside changes, `timeline` is None for calls that changed nothing.
+    """One entry. `n` is None for outside changes; `timeline` is None for calls without a record of their own.
 
-    It is a tuple because a long log has ten thousand entries. `entry_json` gives the public form.
+    It is a tuple because a long log has ten thousand entries.
     """
 
     n: int | None

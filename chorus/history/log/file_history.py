@@ -1,8 +1,4 @@
-"""The history of a file: the records of its path, newest first, for `chorus blame`.
-
-`MemoryFileHistory` uses a history that is in memory. `DiskFileHistory` reads the timeline from its newest
-end and parses only the records that name the path.
-"""
+"""The history of a file: the records of its path, newest first, for `chorus blame`."""
 
 from __future__ import annotations
 

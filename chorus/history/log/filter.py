@@ -1,7 +1,4 @@
-"""Select entries of the log by a `LogFilter`.
-
-The log is read newest first, and no further than the filter needs.
-"""
+"""Select entries of the log by a `LogFilter`, newest first and no further than the filter needs."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -88,7 +85,6 @@ def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
 def _tests(
     wanted: LogFilter, turns: Collection[TurnId], root: RepoPath | None, changes_path: ChangesPath
 ) -> list[Callable[[LogEntry], bool]]:
-    """The filter's conditions, each as a test for an entry."""
     tests: list[Callable[[LogEntry], bool]] = []
     if not (wanted.outside or wanted.status == "outside"):
         tests.append(lambda entry: entry.status != "outside")

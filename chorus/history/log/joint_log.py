@@ -1,7 +1,7 @@
 """The logs of all work trees of a repository as one: merge their entries, find an action in them.
 
 `TREE:NAME` is an action of that work tree. A bare name is looked for in the current work tree first, then in
-the others. Numbers are counted over all work trees, but timelines of older versions counted their own.
+the others.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[
 def find_action(name: str, trees: Mapping[str, T], here: str, look: Callable[[T, str], R]) -> R:
     """Look up an action with `look`: `TREE:NAME` in that tree, a bare NAME in `here`, then in the others.
 
-    `look` raises NoSuchAction if a tree does not have the action. So does this function, if no tree has
-    it, or if `here` does not and several others do.
+    `look` raises NoSuchAction if a tree does not have the action. So does this function if no tree has it, or
+    if `here` does not and several others do.
     """
     tree, colon, rest = name.partition(":")
     if colon and tree in trees:

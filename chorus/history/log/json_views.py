@@ -64,7 +64,7 @@ def _edit_json(edit: Edit) -> "EditJson":
 class LaneCounts(NamedTuple):
     """By lane name: the number of its actions, the number of open ones, and what its context commits hold.
 
-    Each text in `contexts` is `BY LINES PATH`, as in a record. All are collected from log entries.
+    Each text in `contexts` is `BY LINES PATH`, as in a record.
     """
 
     actions: Mapping[str, int]
@@ -113,7 +113,7 @@ def _sorted_contexts(texts: Iterable[str]) -> "list[ContextJson]":
 
 
 def changes_below(git: Git, commit: Oid, path: RepoPath) -> bool:
-    """Whether a timeline commit changed this file, or any file below this directory."""
+    """Whether a timeline commit changed this file, or a file below this directory; True if git fails."""
     return git.attempt("diff-tree", "--quiet", "-r", f"{commit}^", commit, "--", path).returncode != 0
 
 
@@ -138,7 +138,6 @@ def add_paths(git: Git, own_dir: str, entries: "Iterable[LogEntryJson]") -> None
 
 
 def run_diff(git: Git, own_dir: str, *arguments: str) -> str:
-    """Run `git diff-tree` and return its output."""
     output = git.run("diff-tree", *PATCH_OPTIONS, *arguments, extra=_without_index(own_dir))
     return output.decode("utf-8", "replace")
 
@@ -149,5 +148,5 @@ def _run_user_diff(git: Git, own_dir: str, commit: Oid) -> str:
 
 
 def _without_index(own_dir: str) -> dict[str, str]:
-    """Environment variables that give git an empty index, so that it does not read the user's whole index."""
+    """Return variables that give git an empty index, so that it does not read the user's whole index."""
     return {"GIT_INDEX_FILE": f"{own_dir}/no-index"}

@@ -1,8 +1,7 @@
 """The log of one work tree, kept in memory and updated at each request.
 
-For a long-running process, such as the watcher. Timeline and mark log only grow, so each request reads only
-what was added since the last one. If the history was rewritten (`chorus gc` may drop its oldest part),
-everything is read again. `DiskLog` answers the same questions for a process that asks once.
+Each request reads only what was added since the last one. If the history was rewritten (`chorus gc` may drop
+its oldest part), everything is read again.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set
@@ -121,7 +120,7 @@ class MemoryLog:
         return self._follower.reverted
 
     def summary_of(self, recorded: TimelineCommit) -> str:
-        """The summary of a record as the log shows it: with the agent's own text, even if that came late."""
+        """Return the summary of a record as the log shows it."""
         return self._follower.entry(recorded).summary
 
     def known_entries(self) -> list[LogEntry]:
@@ -164,13 +163,13 @@ class MemoryLog:
         return self.prepare_show(self.find(name), user_diff=user_diff)()
 
     def find(self, name: str) -> LogEntry:
-        """The entry that `show` shows."""
+        """Find an entry by a name that `show` takes."""
         entries = self.entries()
         outside = next((e for e in entries if e.status == "outside" and e.timeline == name), None)
         return outside or find_entry(entries, name)
 
     def prepare_show(self, entry: LogEntry, *, user_diff: bool) -> Callable[[], ActionJson]:
-        """Return a function that shows an entry and can run in any thread, because git's diff takes long."""
+        """Return a function that shows an entry. It can run in any thread, because git's diff takes long."""
         workspace = self._journal.workspace
         repository = workspace.repository
         own_dir, edits = str(repository.own_dir), self.edits(entry)
@@ -232,7 +231,7 @@ class MemoryLog:
 
 
 class LogChanges:
-    """The entries that are new or different since they were last taken, for the event stream."""
+    """The entries that are new or different since they were last taken."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal

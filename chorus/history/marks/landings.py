@@ -1,9 +1,8 @@
 """Find out which landed actions are still on a branch.
 
-A mark says in which commit an action landed. The action still counts as landed if git can reach that commit,
-or a copy of it, from a branch; this is checked each time. A copy (made by a rebase, amend, squash or
-cherry-pick) is found by the trailer that names the action. If `git reset` has removed the commit from the
-branch, the action can land again.
+An action counts as landed while git can reach its commit, or a copy of it, from a branch. A copy (made by a
+rebase, amend, squash or cherry-pick) is found by the trailer that names the action. If `git reset` has
+removed the commit from the branch, the action can land again.
 """
 
 import os
@@ -72,7 +71,7 @@ def find_named_actions(git: Git, tips: Sequence[str], *limits: str) -> set[str]:
 
 
 def read_branch_stamp(common_dir: str, git_dir: str) -> BranchStamp:
-    """A stamp that changes whenever HEAD or one of the user's branches moves, but not when a lane does.
+    """Return a stamp that changes whenever HEAD or one of the user's branches moves.
 
     git replaces the file of a ref by a rename, which changes the directory it is in.
     """
@@ -93,7 +92,7 @@ def read_branch_stamp(common_dir: str, git_dir: str) -> BranchStamp:
 
 
 def _find_lost(git: Git, commits: Set[Oid], tips: Sequence[str]) -> set[str]:
-    """The commits that are reachable from none of these branches, or do not exist any more."""
+    """Return the commits that are reachable from none of these branches, or do not exist any more."""
     listed = "".join(f"{commit}\n" for commit in sorted(commits)).encode()
     known = git.run("cat-file", "--batch-check=%(objectname)", stdin=listed).decode().splitlines()
     missing = {line.removesuffix(" missing") for line in known if line.endswith(" missing")}

@@ -1,8 +1,7 @@
 """The mark log: events without a file change, in a file next to the timeline.
 
-One JSON object per line: calls that changed nothing (no-op, failed, denied, contained in another record),
-marks of actions (kept, landed), moves of HEAD, dropped lanes. Lines are only appended, each completely or not
-at all; a line truncated by a crash is skipped. Old logs also have links between sessions, which are ignored.
+One JSON object per line, such as a call that changed nothing, a kept or landed action, or a move of HEAD.
+Lines are only appended, each completely or not at all; a line truncated by a crash is skipped.
 """
 
 import json
@@ -171,7 +170,7 @@ class MarkLog:
 
 
 def read_marks(path: Path) -> tuple[list[bytes], list[Mark]]:
-    """The lines of calls, unparsed, and all other lines as marks. Incomplete lines are skipped."""
+    """Return the lines of calls, unparsed, and all other lines as marks. Incomplete lines are skipped."""
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:

@@ -1,8 +1,7 @@
 """Find the actions whose changes are gone from disk, when an outside change or a revert is recorded.
 
-Follows each file that an action changed through its records (`changes/line_history`), up to the edit that is
-about to be recorded. Costs nothing until somebody else changes such a file. A branch switch undoes nothing:
-the change is still on the other branch. Never looks at the work tree, never writes.
+Follows the lines of each file that an action changed (`changes/line_history`). A branch switch undoes
+nothing: the change is still on the other branch.
 """
 
 from collections import OrderedDict
@@ -97,7 +96,7 @@ class UndoneActions:
         return any(is_agents(recorded.record) for recorded in newest)
 
     def _follow(self, edit: Edit, revert: Sequence[str] | None) -> LineHistory:
-        """The lines of a file after all its records and this edit, which is recorded next."""
+        """Return the lines of a file after all its records and this edit, which is recorded next."""
         if self._first != self._timeline.records[0].oid:
             self._first = self._timeline.records[0].oid
             self._files.clear()
@@ -135,7 +134,7 @@ class UndoneActions:
             lines.redo(redone, version)
 
     def _redone(self, reverts: Sequence[str]) -> str | None:
-        """If `reverts` names a single revert of a single action, the action that this redoes; else None."""
+        """Return the action that is redone if `reverts` is a single revert of a single action; else None."""
         if len(reverts) != 1:
             return None
         first = self._timeline.find_action(reverts[0])

@@ -1,8 +1,7 @@
 """The numbers of actions, counted over all work trees of a repository.
 
-Each timeline knows its own numbers. A shared file holds the newest number of the repository, so that a number
-means the same action in every work tree. The file is written after the action. After a crash in between,
-another work tree may use the number again; TREE:NUMBER then says which action is meant.
+A shared file holds the newest number. It is written after the action: after a crash in between, another work
+tree may use the number again. TREE:NUMBER then says which action is meant.
 """
 
 import os
@@ -43,9 +42,9 @@ class ActionNumbers:
             return self._newest_recorded()
 
     def _newest_recorded(self) -> int:
-        """The highest number in any work tree, from records and marks because the shared file is missing.
+        """Return the highest number in the records and marks of all work trees; 0 if there is none.
 
-        0 if no work tree has one. A timeline with missing objects is left out: it must not stop the others.
+        A timeline with missing objects is left out: it must not stop the others.
         """
         git, refs, common_dir = self._repository.git, self._repository.refs, self._repository.common_dir
         tips = {*refs.list(OLD_REF_PREFIX).values(), *refs.list(REF_PREFIX).values()}

@@ -1,6 +1,6 @@
 """The positions of a file's lines, from its versions on the timeline.
 
-Versions are read only if a merge cannot otherwise decide which line is which. That is rare. Never writes.
+Versions are read only if a merge cannot otherwise decide which line is which, which is rare.
 """
 
 from collections import OrderedDict
@@ -65,9 +65,10 @@ class FileLines:
         return partial(self._at_edit, edit, recorded)
 
     def versions(self, path: RepoPath, before: TimelineCommit | None = None) -> Versions:
-        """The versions of a file, oldest first: as committed when the timeline began, then as recorded.
+        """Return a file's versions, oldest first: as committed when the timeline began, then as recorded.
 
-        `before`: only what was recorded before this. If there are very many, the oldest are left out.
+        `before`: leave out this record and newer ones. If there are very many versions, the oldest are left
+        out.
         """
         count = self._timeline.count_touching(path, before)
         start = self._first_version(count)
@@ -82,7 +83,7 @@ class FileLines:
         return self._join(path, known.edits[: count - start], self._committed_tree())
 
     def versions_of(self, paths: Collection[RepoPath]) -> dict[RepoPath, Versions]:
-        """The versions of many files. Each record is read once, in order, however many files there are."""
+        """Return the versions of many files, reading each record only once."""
         starts = {path: self._first_version(self._timeline.count_touching(path)) for path in paths}
         edits: dict[RepoPath, list[Edit]] = {path: [] for path in paths}
         for recorded, touched in self._timeline.touching_any(starts):
@@ -135,8 +136,8 @@ class LineFollower:
     ) -> Mapping[bytes, int]:
         """Return the place of each line text among all places of the file's history (see `LinePlaces`).
 
-        The history is `versions`, then `content`. A text that several places have held is left out. `step` is
-        called before each version is read. If it raises, the next call continues at that version.
+        The history is `versions`, then `content`. `step` is called before each version is read. If it raises,
+        the next call continues at that version.
         """
         known, places = self._followed.pop(path, ((), LinePlaces()))
         if versions[: len(known)] != known:

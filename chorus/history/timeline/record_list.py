@@ -32,7 +32,6 @@ class RecordList(Sequence[TimelineCommit]):
 
     @property
     def last(self) -> TimelineCommit | None:
-        """The newest record, which is used most often."""
         return self._newest[-1] if self._newest else None
 
     def __len__(self) -> int:

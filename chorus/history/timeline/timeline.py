@@ -1,8 +1,7 @@
 """The timeline of one work tree: every observed change, in order, each with its cause.
 
 A hidden ref holds a linear chain of commits. The tree of each commit holds the raw bytes last seen of every
-file. It differs from the tree before it by exactly the edits of its record. Records are found by action,
-number, lane commit or path. Never looks at the work tree.
+file. It differs from the tree before it by exactly the edits of its record.
 """
 
 from array import array
@@ -41,7 +40,7 @@ class Timeline:
         return last.tree if last is not None else None
 
     def refresh(self) -> bool:
-        """Read what other processes added. Return True if there was anything."""
+        """Read what other processes wrote; return True if the timeline has changed."""
         tip = self._workspace.refs.read(self.ref) or self._workspace.refs.read(self._old_ref)
         if tip == self.tip:
             return False
@@ -125,12 +124,12 @@ class Timeline:
         return (self.records[position] for position in reversed(self._touched.get(path, NOWHERE)))
 
     def touching_after(self, path: RepoPath, position: int) -> Iterator[TimelineCommit]:
-        """The records after this position that changed `path`, oldest first, each read when it is needed."""
+        """The records after this position that changed `path`, oldest first."""
         touched = self._touched.get(path, NOWHERE)
         return (self.records[touched[at]] for at in range(bisect_right(touched, position), len(touched)))
 
     def touching_any(self, starts: Mapping[RepoPath, int]) -> Iterator[tuple[TimelineCommit, set[RepoPath]]]:
-        """The records that changed one of these paths, oldest first, and which paths each changed.
+        """Yield the records that changed one of these paths, oldest first, with the paths that each changed.
 
         For each path, the given number of oldest records is left out.
         """

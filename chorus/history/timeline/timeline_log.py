@@ -1,9 +1,8 @@
 """Timeline commits as `git log` prints them.
 
-`read_timeline` gives all of them, oldest first. `LogScanner` reads them lazily from the newest end and finds
-records by lines of their messages. It parses only the wanted records, because parsing takes ten times as long
-as searching the text. A line that begins like one of our trailers is a trailer: no other line of a timeline
-message begins like that.
+`LogScanner` reads lazily from the newest end and finds records by lines of their messages. A record is parsed
+only if it is wanted: parsing takes ten times as long as searching the text. No other line of a timeline
+message begins like one of our trailers.
 """
 
 import os
@@ -50,10 +49,7 @@ class TimelineUnreadable(GitFailed):
 
 
 def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:
-    """Return every commit, oldest first.
-
-    git prints the newest first, and each is parsed while git reads older ones.
-    """
+    """Return every commit, oldest first."""
     with garbage_collection_paused():
         try:
             return [parse_log_item(item.decode()) for item in read_log_items(git, tip)][::-1]
@@ -104,7 +100,7 @@ class LogScanner:
         self._source.close()
 
     def record(self, position: int) -> TimelineCommit | None:
-        """The commit at a position; 0 is the newest."""
+        """Return the commit at a position (0 is the newest); None if there are fewer."""
         while position >= len(self._items):
             if not self._read_next():
                 return None
@@ -112,7 +108,7 @@ class LogScanner:
         return self._parse(position)
 
     def find(self, *names: str) -> TimelineCommit | None:
-        """The newest commit with one of these ids, or with one of these lines in its message."""
+        """Return the commit with one of these ids, or with one of these trailers; None if there is none."""
         keys = [name.encode("utf-8", "surrogateescape") for name in names]
         while True:
             positions = [self._positions[key] for key in keys if key in self._positions]
@@ -133,7 +129,7 @@ class LogScanner:
             position += 1
 
     def on_lanes(self) -> Iterator[TimelineCommit]:
-        """Every action that is on any lane, newest first. The records may lack their text and files."""
+        """Yield every action that is on any lane, newest first, perhaps without text and files."""
         position = 0
         while position < len(self._items) or self._read_next():
             if _LANE in self._items[position]:
@@ -174,7 +170,7 @@ class LogScanner:
 
 
 def parse_brief(item: str) -> TimelineCommit:
-    """The record of an action on a lane, without its text and its files."""
+    """Parse the record of an action on a lane; its text and files may be left out."""
     trailers = item[item.rindex("\n\n") + 1 :]
     if '"' in trailers:
         return parse_log_item(item)  # some values are JSON strings
