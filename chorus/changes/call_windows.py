@@ -1,6 +1,4 @@
-"""Decide what to record when calls open and close.
-
-Takes the outcomes of an agent's adapter, in order. Never reads a file.
+"""Decide what to record when calls open and close, without reading a file.
 
 A call is open once it may run, not once it is announced: the client announces all calls of a message before
 it runs the first of them. Only a call that may write anywhere has a window. The window of a background task
@@ -60,8 +58,8 @@ class RecordOutsideAt:
 class RecordOutsideEverywhere:
     """Record all changes so far as outside changes, except at the `exclude` paths.
 
-    `until`: the time at which the starting call was made. Later changes are left alone: a call that was
-    reported late may have made them.
+    Changes after `until`, when the starting call was made, are left alone: a call reported late may have made
+    them.
     """
 
     exclude: frozenset[str]
@@ -111,7 +109,6 @@ class CallWindows:
 
     @property
     def open_paths(self) -> frozenset[str]:
-        """The paths that open calls name."""
         return frozenset(path for call in self._named.values() for path in call.paths)
 
     @property

@@ -35,7 +35,6 @@ def plain_lines(text: str) -> str:
 
 
 def normalise_text(text: str) -> str:
-    """Return the text without its byte order mark, and with LF as line end."""
     return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 
 
@@ -46,8 +45,7 @@ def is_same_text(one: str, other: str | None) -> bool:
 def find_format(*contents: bytes | None) -> TextFormat | None:
     """Return the format that all these contents share; None if there is none.
 
-    Also None if one of them cannot be converted to text and back exactly. Empty and missing contents fit any
-    format.
+    Also None if one of them cannot be converted to text and back exactly.
     """
     found = PLAIN
     known = [content for content in contents if content]

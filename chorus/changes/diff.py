@@ -88,7 +88,6 @@ def _starts_line(data: bytes, position: int, head: int) -> bool:
 
 
 def _common_prefix(a: Sequence[Any], b: Sequence[Any]) -> int:
-    """Count the equal bytes or lines at the start, by comparing slices of growing length."""
     done, step = 0, 64
     limit = min(len(a), len(b))
     while done < limit and step:
@@ -117,7 +116,7 @@ def _matches(
 ) -> list[tuple[int, int]]:
     """Return the indexes of equal lines as (before, after) pairs, in the same order on both sides.
 
-    `within`: the stretches to match, as start and end in `before`, then start and end in `after`.
+    `within`: start and end in `before`, then start and end in `after`.
     """
     found: list[tuple[int, int]] = []
     work = [within]
@@ -165,10 +164,7 @@ def _anchors(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int,
 
 
 def _shortest(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Return the indexes of equal lines as (before, after) pairs, found by Myers' greedy search.
-
-    Return an empty list if the texts are more than `MAX_EDITS` edits apart.
-    """
+    """Find equal lines as (before, after) indexes by Myers' greedy search; none beyond `MAX_EDITS` edits."""
     n, m = len(before), len(after)
     furthest = {1: 0}
     rounds: list[dict[int, int]] = []

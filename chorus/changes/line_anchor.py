@@ -4,9 +4,9 @@ from chorus.changes.diff import hunks
 
 
 def follow_lines(before: bytes, after: bytes, lines: range) -> tuple[range, bool]:
-    """Return where these lines of `before` are in `after`, and whether something in them changed.
+    """Return where these lines (from 0) of `before` are in `after`, and whether something in them changed.
 
-    Lines are counted from 0. Lines inserted right before or after them do not count as a change.
+    Lines inserted right before or after them do not count as a change.
     """
     found = hunks(before, after)
     shift = sum(hunk.added - hunk.removed for hunk in found if hunk.before_end <= lines.start)

@@ -2,7 +2,7 @@
 
 Every line has a place, which remembers each content it has held as a state, like the undo history of an
 editor. An action's line is gone if it was removed, or if its place returned to a state from before the
-action. A line that was rewritten or moved is not gone. A line that is gone is back once its content is back.
+action. A line that was rewritten or moved is not gone.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ class Place:
     """The place of one line, with all its states, oldest first.
 
     `current` is the index of the current state; -1: the line was removed. The states form a tree
-    (`State.parent`), so an undo loses none of them.
+    (`State.parent`).
     """
 
     states: list[State]
@@ -73,11 +73,11 @@ class Place:
         self.current = len(self.states) - 1
 
     def go_to(self, level: int, lost: Presence) -> None:
-        """Make the state at `level`, the target, the current one; -1 removes the line.
+        """Make the state at `level` the current one; -1 removes the line.
 
-        The target and its ancestors become HERE; other states that were HERE get the presence `lost`. There
-        is one exception, if the target was REVERTED and `lost` is GONE: the state that was current becomes
-        GONE even if it is an ancestor, because the log still shows the target's action as reverted.
+        That state and its ancestors become HERE; other states that were HERE get the presence `lost`.
+        Exception: if that state was REVERTED and `lost` is GONE, the current state becomes GONE even if it is
+        an ancestor. The log still shows the action of the new state as reverted.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
         replaced = self.current if is_reverted and lost is Presence.GONE else -1
@@ -108,7 +108,6 @@ class Place:
         return next((index for index in order if self.states[index].value == value), None)
 
     def _ancestors(self, level: int) -> list[int]:
-        """Return the indexes of the ancestors of the state at `level`, newest first."""
         found: list[int] = []
         while level >= 0 and (level := self.states[level].parent) >= 0:
             found.append(level)
@@ -165,8 +164,8 @@ class LineHistory:
     def redo(self, action: str, version: FileVersion) -> None:
         """Add a version in which a reverted action is redone.
 
-        Restore the states of the action if that gives exactly this version's lines. Otherwise treat the redo
-        as a new change by the action.
+        If restoring the action's states does not give exactly this version's lines, it is a new change by the
+        action.
         """
         own = {id(state) for state in self._states.get(action, ())}
         levels = [
@@ -198,8 +197,8 @@ class LineHistory:
     def count(self, action: str) -> LineCounts:
         """Count an action's lines, and those that are gone.
 
-        A change of only the kind of the file counts as one line. If the action was redone, the lines from
-        before the redo count if more of them are in the file.
+        A change of only the kind of the file counts as one line. If the action was redone, the states from
+        before or after the redo count, whichever has more lines in the file.
         """
         candidates = [self._states_of(action), *self._earlier.get(action, ())]
         states = max(candidates, key=lambda each: sum(state.presence is Presence.HERE for state in each))
@@ -231,8 +230,8 @@ class LineHistory:
     def _return(self, version: FileVersion, lost: Presence) -> bool:
         """If an earlier version equals `version`, return every place to its state in it; else return False.
 
-        Also return False if these states do not give the lines of `version`. If `lost` is REVERTED, a place
-        that already has the right content keeps its state.
+        Also return False if these states do not give its lines. If `lost` is REVERTED, a place that already
+        has the right content keeps its state.
         """
         for number in reversed(range(len(self.versions))):
             if self.versions[number] == version:
@@ -273,9 +272,8 @@ class LineHistory:
     ) -> list[Place]:
         """Put the lines into these places; return the places, with new ones for lines that need one.
 
-        `pairs` maps the index of a place to the index of the line that returns to it. `new`: lines of the
-        whole version that return to no place. A lost line that equals one of them was moved, and does not
-        count as gone.
+        `pairs` maps indexes of places to indexes of the lines that return to them. `new`: lines that return
+        to no place. A lost line that equals one of them was moved, and is not gone.
         """
         number = len(self.versions)
         rewritten = len(pairs) < len(lines)
@@ -313,10 +311,7 @@ class LineHistory:
 
 
 def align(places: Sequence[Place], lines: Sequence[bytes]) -> dict[int, int]:
-    """Match as many lines as possible, in order, to places that held them before.
-
-    The result maps indexes of places to indexes of lines.
-    """
+    """Match as many lines as possible, in order, to places that held them; map place to line indexes."""
     if not places or not lines or len(places) * len(lines) > MAX_ALIGNED_CELLS:
         return {}
     known = [{state.value for state in place.states} for place in places]

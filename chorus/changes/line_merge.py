@@ -1,8 +1,7 @@
 """Apply one change of a file to another version of it, line by line.
 
-Takes a base and two versions made from it, as bytes. Two changes conflict if they change the same base line
-differently, or insert different lines at one place of the file's history (`line_places`). Changes of
-neighbouring lines do not conflict.
+Two changes conflict if they change the same base line differently, or insert different lines at one place of
+the file's history (`line_places`). Changes of neighbouring lines do not conflict.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -46,7 +45,7 @@ class PlacedChange:
     """The content after a change.
 
     `context` is the content just before the change, if the change needs lines by other authors. `lines` are
-    the numbers of those lines in the base, counted from 0.
+    the indexes of those lines in the base.
     """
 
     content: bytes
@@ -140,7 +139,7 @@ class _Version:
     ) -> "_Version":
         """Split one side into changes of single base lines and insertions.
 
-        Only the hunks at the indexes `touched`, which the other side touches, are split into single lines.
+        Only the hunks at the indexes `touched` are split into single lines.
         """
         version = cls(_lines(base), base.endswith(b"\n"), side.endswith(b"\n"))
         lines = _lines(side)
@@ -197,7 +196,6 @@ def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int
 
 
 def _is_ambiguous(one: Hunk, two: Hunk) -> bool:
-    """Return whether merging two touching hunks needs the file's history."""
     return bool((one.removed and one.added) or (two.removed and two.added) or (one.added and two.added))
 
 

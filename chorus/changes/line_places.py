@@ -1,8 +1,7 @@
 """The places of a file's lines, followed through its versions.
 
-Two contents alone do not show which line became which: if one line became two, either may be the new one. The
-versions in between show it. A line keeps its place when it is rewritten; a removed line leaves its place
-behind, and gets it back when its text returns there.
+Two contents alone do not show which line became which: if one line became two, either may be the new one. A
+line keeps its place when it is rewritten. A removed line gets its place back when its text returns there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,7 +63,6 @@ class LinePlaces(Mapping[bytes, int]):
         return found
 
     def holds(self, lines: Sequence[bytes]) -> bool:
-        """Return whether these are the lines of the current version."""
         return self._lines == _line_keys(lines)
 
     def move(self, lines: Sequence[bytes]) -> None:
@@ -98,8 +96,8 @@ class LinePlaces(Mapping[bytes, int]):
     def _put(self, own: Sequence[int], texts: Sequence[bytes], known: Sequence[int | None], low: int) -> None:
         """Give the places of one hunk their new texts, and insert places for lines that have none.
 
-        `own`: the hunk's current places. `known`: for each text, the place that held it before, or None.
-        `low`: the place before the hunk. All are indexes.
+        `own`: the hunk's current places. `known`: for each text, the place that held it before. `low`: the
+        place before the hunk. All are indexes.
         """
         added: list[tuple[int, _Place]] = []
         last = low
@@ -139,16 +137,15 @@ def _line_keys(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def find_positions(lines: Sequence[bytes], positions: Mapping[bytes, int]) -> list[int | None]:
-    """Return the position of each line; None where it is not known."""
     return [positions.get(line_key(line)) for line in lines]
 
 
 def pair_lines(old: Sequence[int | None], new: Sequence[int | None]) -> list[LinePair]:
     """Pair old lines with the new lines that replaced them, given the positions of both.
 
-    Lines with the same position are a pair. Lines between two such pairs have no partner if all their
-    positions are known; otherwise they are paired in order. If the known positions of one side are not
-    ascending, no position is used.
+    Lines with the same position are a pair. Between two such pairs, lines have no partner if all their
+    positions are known; otherwise they are paired in order. Positions are not used if those of one side are
+    not ascending.
     """
     if not (_is_rising(old) and _is_rising(new)):
         old, new = [None] * len(old), [None] * len(new)

@@ -12,7 +12,7 @@ def trace_lines_back(
     """Split lines of a changed file into those that were there before the change and those that it wrote.
 
     `lines` maps the caller's line numbers to positions in the changed file. The first result maps them to
-    positions in the old file, the second to positions in the changed file.
+    positions in the old file.
     """
     changes = list(changes)
     starts = [hunk.after_start for hunk in changes]
@@ -50,7 +50,6 @@ def removed_lines(changes: Iterable[Hunk]) -> set[int]:
 
 
 def changed_lines(old: bytes, new: bytes, changes: Iterable[Hunk]) -> list[bytes]:
-    """Return the text of each line that the changes removed or added."""
     before, after = old.split(b"\n"), new.split(b"\n")
     return [
         line

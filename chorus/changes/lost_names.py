@@ -1,7 +1,6 @@
 """Guess which names a change removes from a file, and which of them are still mentioned.
 
-No language is parsed: a definition is a name after a word such as `def` or `import`, or before a `=`. Good
-enough for a warning, never for a decision.
+No language is parsed: good enough for a warning, never for a decision.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The client's report of what one action did to one file, as text before and after.
 
-The client reads CRLF as LF and undecodable bytes as U+FFFD. At the start of a patch line, it prints each tab
+The client reads CRLF as LF and undecodable bytes as U+FFFD. It prints each tab at the start of a patch line
 as two blanks. A report that does not fit exactly is ignored.
 """
 

@@ -1,8 +1,4 @@
-"""Split one change of a file among the actions that made it.
-
-Takes the bytes before and after, and the client's report of each action, oldest first. Contents in between
-that were never seen on disk are worked out from the reports.
-"""
+"""Split one change of a file among the actions that made it, by the client's reports."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -18,8 +14,8 @@ from chorus.changes.reported_edits import ReportedEdit, text_after, text_before
 class ChangePart:
     """One part of a change, with the content after it.
 
-    `report` is the index of its action's report; None: an outside change. `also` has the indexes of other
-    actions whose changes are in this part and cannot be separated.
+    `report`: the index of its report; None: an outside change. `also`: the indexes of other reports whose
+    changes are in this part and cannot be separated.
     """
 
     report: int | None
@@ -38,7 +34,7 @@ def split_change(
 ) -> tuple[ChangePart, ...] | None:
     """Return the parts of the change, in order; None if they cannot be separated.
 
-    `is_open`: an unfinished call may write this file too.
+    The `reports` are oldest first. `is_open`: an unfinished call may write this file too.
 
     `in_window`: the indexes of calls that ended inside the window of another call. The other call's changes
     before them are left out if possible: it gets its part when it ends.
@@ -79,7 +75,7 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 def count_present(before: bytes | None, reports: Sequence[ReportedEdit]) -> int:
     """Return how many reports, counted from the first, are about changes that `before` already has.
 
-    They count only if this is the text that the last of these calls left, or that the next call started from.
+    They count only if the last of these calls left this text, or the next call started from it.
     """
     text = None if before is None else read_text(before)
     if text is None or not reports or (not reports[0].anywhere and _starts_from(reports[0], text)):
@@ -96,7 +92,6 @@ def _is_known_start(report: ReportedEdit, text: str) -> bool:
 
 
 def _leaves(report: ReportedEdit, text: str) -> bool:
-    """Return whether the call certainly left this text."""
     if report.anywhere or (report.before is None and not report.created):
         return False
     after = text_after(report, report.before)
@@ -120,8 +115,8 @@ def writing_order(
 ) -> tuple[int, ...]:
     """Return the indexes of the reports in the order in which their changes were written.
 
-    Each change starts from the text that was in the file at that time. Of several that start from the same
-    text, overwritten ones come first. If the texts do not decide, the order of arrival is kept.
+    Of several changes that start from the same text, overwritten ones come first. If the texts do not decide,
+    the order of arrival is kept.
     """
     lost = find_overwritten(before, after, reports)
     text = None if before is None else read_text(before)
@@ -155,7 +150,6 @@ def is_overwritten(now: bytes | None, report: ReportedEdit) -> bool:
 
 
 def _are_separate(first: Sequence[Hunk], second: Sequence[Hunk]) -> bool:
-    """Return whether at least one unchanged line separates each hunk in `first` from each in `second`."""
     return all(
         one.after_end < other.before_start or other.before_end < one.after_start
         for one in first
@@ -204,7 +198,7 @@ class _Splitter:
         return tuple(self._parts + rest)
 
     def place(self, index: int, report: ReportedEdit, following: ReportedEdit | None, *, first: bool) -> bool:
-        """Add this action's part, after one for any change before it; return False if that is unclear."""
+        """Add this action's part, after one for any change before it; return False if one is unknown."""
         start = self._start_of(report)
         if start is _UNKNOWN:
             # Assume that the first action started from the content last seen.
@@ -248,8 +242,8 @@ class _Splitter:
     def _give_to_windows(self, target: bytes | None, *, exactly: bool) -> None:
         """Split the change that leads to `target` among the ended calls that may write anywhere.
 
-        The last of these calls gets what is left. With `exactly`, what is left is an outside change if the
-        changes of all these calls are known.
+        The last of them gets the rest. With `exactly`, the rest is outside if the changes of all of them are
+        known.
         """
         *others, last = self.ended_windows
         unclear: list[int] = []

@@ -69,8 +69,8 @@ def describe_file(path: str, change: ChangeKind, before: bytes | None, after: by
 def summarise(action: Action, files: Sequence[FileChange]) -> str:
     """Return the first line of a commit.
 
-    For a failure with a known reason: what was tried, and the reason. Otherwise the agent's text; without
-    one, the tool and the files.
+    A failure is described by the call and the reason, other actions by the agent's text, or else by tool and
+    files.
     """
     if action.status == "failed" and action.failure:
         why = shorten(action.failure, MAX_REASON_LENGTH)

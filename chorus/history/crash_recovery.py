@@ -1,9 +1,8 @@
 """Finish writes that a crash left half done.
 
-Before a record is written, the move of its lane branch is saved in a small file. The file is cleared once the
-timeline and the lane have moved. If it was not cleared, the next writer removes the lock files of the dead
-process and, if the timeline has the record, moves the lane. All of this happens under the recording lock. A
-lane that somebody else has moved since is left alone.
+Before a record is written, the move of its lane branch is saved in a small file, which is cleared once
+timeline and lane have moved. If it was not cleared, the next writer removes the dead process's locks. If the
+timeline has the record, it also moves the lane, unless somebody else has moved it since.
 """
 
 import contextlib

@@ -69,7 +69,7 @@ class Journal:
         self._recovery.close()
 
     def refresh(self) -> bool:
-        """Read what other processes wrote. Return True if the timeline has new records."""
+        """Read what other processes wrote. Return True if the timeline has changed."""
         for mark in self.marks.refresh():
             self._take(mark)
         return self.timeline.refresh()
@@ -78,7 +78,7 @@ class Journal:
     def writing(self) -> Iterator[None]:
         """Hold the recording lock while the caller writes.
 
-        First read what other processes wrote, finish unfinished writes, and start the timeline if needed.
+        First catch up with other processes, finish unfinished writes, and start the timeline if needed.
         """
         with self.workspace.recording():
             if self.refresh() or self._recovery.is_needed:
@@ -230,7 +230,7 @@ class Journal:
     def reword(self, action: ToolUseId, summary: str) -> None:
         """Change an action's summary in the log and on its lane.
 
-        Do nothing if the lane commit is no longer the newest of its lane, or the lane is checked out.
+        Do nothing if the lane commit is not the newest of its lane, or the lane is checked out.
         """
         recorded = self.timeline.find_action(action)
         own = recorded is not None and recorded.record.action == action and recorded.record.lane_commit

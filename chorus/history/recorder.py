@@ -60,15 +60,12 @@ class Recorder:
         self.workspace.close()
 
     def entries(self) -> list[LogEntry]:
-        """Every call and outside change, oldest first."""
         return self.log.entries()
 
     def edits(self, entry: LogEntry) -> tuple[Edit, ...]:
-        """The edits of an entry; none for a call that changed nothing."""
         return self.log.edits(entry)
 
     def current_commit(self, recorded: TimelineCommit) -> Oid:
-        """The lane commit of an action, or the commit that has replaced it since."""
         return self.journal.current_commit(recorded)
 
     def recorded_size(self, path: str) -> int:
@@ -146,9 +143,8 @@ class Recorder:
         """Record calls that have ended, oldest first, each with its own part of what changed.
 
         `open_paths`: the paths that unfinished calls name. With `wait_for_open_calls`, record none of these
-        changes and return False if part of them may belong to a call whose end is not reported yet. Do the
-        same if `is_overtaken` returns True after the files were read: calls reported meanwhile may have
-        written to them.
+        changes and return False in two cases: part of them may belong to a call whose end is not reported
+        yet, or `is_overtaken` returns True after the files were read.
         """
         with self.journal.writing():
             once = {call.action.id: call for call in reversed(calls)}
@@ -181,7 +177,6 @@ class Recorder:
                 self._append_unchanged(action, source)
 
     def correct_status(self, action: ToolUseId, status: Status) -> None:
-        """Replace the status of a call that is already recorded."""
         with self.journal.writing():
             self.journal.append_mark({"kind": "status", "id": action, "status": status})
 
@@ -289,7 +284,6 @@ class Recorder:
         return [*(f"{path} {SkipReason.OUTSIDE.value}" for path in outside), *omitted]
 
     def _new_omissions(self, seen: DiskChanges) -> list[str]:
-        """Return the paths that the scan left out, with reasons; each only once per recorder."""
         lines = [render_omitted(omitted) for omitted in seen.omitted]
         new = [line for line in lines if line not in self._reported_omissions]
         self._reported_omissions.update(new)

@@ -1,7 +1,7 @@
 """Drop the oldest records of a timeline, so that git can free their objects.
 
 Stops at the first record that is younger than the limit, still open for review, or on an existing lane. The
-records that stay are rewritten on top of a new start record, with the same trees, messages and numbers.
+others are rewritten on top of a new start record, with the same trees, messages and numbers.
 """
 
 from dataclasses import replace

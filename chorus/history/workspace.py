@@ -129,7 +129,7 @@ class Workspace:
         return list(dict.fromkeys(path for path in found if path is not None))
 
     def learn_conversions(self, paths: Iterable[RepoPath]) -> None:
-        """Ask git for the conversions of many paths at once; `normal` would ask for each separately."""
+        """Ask git for the conversions of many paths at once."""
         new = [path for path in paths if path not in self._converts]
         found = self.filters.conversions(new) if new else {}
         self._converts |= {path: conversion != NOTHING for path, conversion in found.items()}

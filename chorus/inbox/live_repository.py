@@ -1,7 +1,6 @@
 """One repository of the inbox, followed through its watcher's events, even if the watcher restarts.
 
-After an event about an action, the open actions are requested again, because only the watcher knows how many
-there are.
+After an action, the open actions are requested again: only the watcher knows how many there are.
 """
 
 import asyncio
@@ -133,7 +132,7 @@ class LiveRepository:
         self._changed()
 
     def _lose(self, state: InboxState, problem: str | None) -> None:
-        """Set the watcher's state. Forget its prompts, sessions and actions, which may be out of date."""
+        """Set the watcher's state, and forget what may be out of date."""
         known = (self.state, self.problem)
         self.state, self.problem, self.version = state, problem, None
         self.prompts, self.sessions, self.actions, self.open = {}, {}, [], 0
@@ -144,8 +143,8 @@ class LiveRepository:
 class _Link:
     """A connection to a watcher: `ask` sends a request and returns the answer; `take_event` gets the events.
 
-    When `ask` returns, events that came after the answer may have been handled already. The function `take`,
-    if passed to `ask`, gets the answer before any of them is handled.
+    When `ask` returns, later events may have been handled already. The function `take`, if passed to `ask`,
+    gets the answer before they are handled.
     """
 
     def __init__(self, streams: Streams, take_event: Callable[[Message], None]) -> None:

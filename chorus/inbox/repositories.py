@@ -1,7 +1,7 @@
 """One repository in the inbox: what is known about it, and how repositories are named.
 
-A watcher's answers are checked here, because the watcher may be of another version. Loads no third-party
-library, because short commands import it.
+Answers are checked here, because the watcher may be of another version. Short commands import this module, so
+it loads no third-party library.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def list_requests(path: Path) -> list[Request]:
 def work_tree_of(home: Home) -> Path:
     """Return the repository's main work tree, else its first linked one.
 
-    If Chorus has recorded none that still exists, return the directory that contains the git directory.
+    If Chorus has recorded none that exists, return the directory that contains the git directory.
     """
     trees = list_work_trees(home)
     return next(iter(trees.values()), home.common_dir.parent)

@@ -31,10 +31,7 @@ class _Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The harmless arguments of a program.
-
-    Anything not on the list counts as harmful, even a shortened long flag.
-    """
+    """The harmless arguments of a program. Any other counts as harmful, even a shortened long flag."""
 
     flags: frozenset[str]
     valued: frozenset[str]  # flags with a value: `-n 5`, `-n5`, `--lines=5`
@@ -58,7 +55,6 @@ class Arguments:
     must_be_named: bool
 
     def find_unlisted(self, words: tuple[str, ...]) -> str | None:
-        """Return the first word that is not on the list; None if all words are on it."""
         operands = 0
         for word, form in self._forms(words):
             if form is _Form.UNLISTED:

@@ -106,8 +106,6 @@ def _describe(command: Command) -> str:
 
 
 class _LiteralJudge:
-    """Judges the commands of a literal script, one by one."""
-
     def __init__(self, context: PolicyContext, script: LiteralScript) -> None:
         self._context = context
         self._script = script
@@ -230,8 +228,8 @@ class _LiteralJudge:
     def _judge_repository(self, command: tuple[str, ...]) -> Iterator[Finding]:
         """Ask the user about a git command that would not use the repository of the work tree.
 
-        Also ask about one below the root of the work tree, unless the whole script only reads. Git takes its
-        settings, and the programs that they name, from the repository that it finds.
+        Also ask about one below its root, unless the whole script only reads: git takes settings, and
+        programs that they name, from the repository that it finds.
         """
         here = self._context.resolve(self._directory or ".")
         if here is None or self._repository() != self._context.root:

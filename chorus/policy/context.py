@@ -1,8 +1,8 @@
 """The parts of a verdict: findings, the policy with its work tree, and judged paths.
 
-Paths are resolved before they are judged, so a link that leads out of the work tree counts as outside.
-Protected names, such as `.git` and `.claude`, belong to files that decide what runs or needs permission
-later. An allow rule applies to such a file only if the rule's pattern has the same name.
+Paths are resolved before they are judged, so a link out of the work tree counts as outside. Protected files,
+such as `.git` and `.claude`, decide what runs or needs permission later. An allow rule applies to them only
+if its pattern has the same name.
 """
 
 import posixpath

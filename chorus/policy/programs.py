@@ -1,8 +1,7 @@
 """The known programs: the arguments with which each is harmless, and the programs without such arguments.
 
-A rule that ends in `*` allows only arguments listed here, unless it allows any arguments. Arguments are left
-out on purpose if they run another program (`-exec`, `--pre`), write a file (`-o`), or make a program read
-commands from a file.
+A rule that ends in `*` allows only arguments listed here, unless it allows any arguments. Left out on purpose
+are arguments that run another program (`-exec`), write a file (`-o`) or name a file of commands.
 """
 
 import re

@@ -106,10 +106,7 @@ def _allows(rule: Rule, path: str, root: str) -> bool:
 
 
 def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str, Any]) -> Iterator[Finding]:
-    """Judge a call of a tool that is not Bash and has no known input key for a file.
-
-    A rule must allow the tool, and no rule may deny or ask about a path in the input.
-    """
+    """Judge a call of a tool that is not Bash and has no known input key for a file."""
     here = ["."] if find_tool(tool).looks_below and not tool_input.get("path") else []
     strings = _possible_names(tool_input) if context.guards_paths((tool,)) else iter(())
     texts = list(islice(strings, _MAX_STRINGS))

@@ -94,7 +94,6 @@ def _add_command(found: ShellScript, command: Command, depth: int) -> None:
 
 
 def _add_wrapped(found: ShellScript, base: str, arguments: Command, depth: int) -> None:
-    """Add the command that a program of `_PREFIXES` runs."""
     valued, skipped = _PREFIXES[base]
     inner = _skip_flags(arguments, valued, splits=base == "env")[skipped:]
     _add_command(found, inner, depth + 1)
@@ -139,7 +138,7 @@ def _skip_flags(arguments: Command, valued: frozenset[str], *, splits: bool) -> 
 def _read_flag(word: str, valued: frozenset[str]) -> tuple[str | None, str | None]:
     """Return the flag in this word that takes a value, and its value if it is in the same word.
 
-    A long flag may be shortened. A short one may follow others that take no value.
+    A long flag may be shortened.
     """
     if word.startswith("--"):
         name, separator, value = word.partition("=")

@@ -70,7 +70,6 @@ def _make_visible(text: str) -> str:
 
 
 def _symbols(text: str) -> list[str]:
-    """Return how each character is shown: as itself, or by a symbol if it is harmful."""
     shown = list(map(_SYMBOLS.__getitem__, text))
     if _SYMBOLS.marks.isdisjoint(text):
         return shown

@@ -1,6 +1,6 @@
 """Measure text in terminal cells, cut, pad and wrap it, and put counts and lists of numbers into words.
 
-A wide character takes two cells and a combining one none. Text is expected to be printable: see `sanitize`.
+Text is expected to be printable: see `sanitize`.
 """
 
 import unicodedata
@@ -27,7 +27,6 @@ _WIDTHS = _Widths()
 
 
 def cell_width(text: str) -> int:
-    """Return how many cells a terminal gives this text."""
     return len(text) if text.isascii() else sum(map(_WIDTHS.__getitem__, text))
 
 

@@ -43,10 +43,9 @@ class EndedCall(NamedTuple):
     """A call that has ended, with what is known about where and when it wrote.
 
     `where`: for a call that may write anywhere, the paths that changed in its window; None: any. `shared`:
-    other windows were open too.
+    other windows were open too. `in_window`: it ended inside the window of another call.
 
     `is_late`: the client did not wait until the call was recorded, and may have written more by now.
-    `in_window`: another call, which may write anywhere, was running when this one ended.
 
     `is_announced`: its start was reported before it could write, and after the ends of all earlier calls.
     `since`, `until`: it ran between these times, in seconds since 1970.
@@ -88,9 +87,8 @@ class RecordStep:
 class Attribution:
     """Calls in the order in which they wrote, the paths each may have written, and the steps to record.
 
-    `written_since`: paths that were written again after one of these calls had ended. `contained` maps an
-    action whose change cannot be separated to the action whose record gets the change; both are indexes of
-    `calls`.
+    `written_since`: paths that were written again after one of these calls had ended. `contained` maps calls
+    without a separable change to the call whose record gets it, as indexes of `calls`.
     """
 
     calls: Sequence[EndedCall]
@@ -120,9 +118,9 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class SharedPath:
-    """One path with its state before and after, and the indexes of the actions that may have changed it.
+    """One path with its state before and after, and the indexes of the calls that may have changed it.
 
-    `reports`: the client's report of each of `actions`. `is_open`: an unfinished call names the path too.
+    `reports`: the client's report of each of these calls. `is_open`: an unfinished call names the path too.
     `ended_before`: the indexes of reports about calls that ended before the file was last written.
     """
 
@@ -211,11 +209,10 @@ class Attributor:
     def explain_missing(
         self, action: Action, paths: Sequence[RepoPath], within: str | None = None
     ) -> tuple[str | None, str | None]:
-        """Explain why an action has no change of its own.
+        """Explain why an action has no change of its own, as (holder, reason).
 
-        Return (holder, None) if the record of another action, the holder, has the change; a given `within` is
-        the holder. Return (None, reason) if no action's record has it, and (None, None) if that is not
-        certain.
+        `holder` is the action whose record has the change, or a given `within`. `reason` says why no record
+        has it. Both are None if neither is known.
         """
         changed = self._reported_as_changed(action, paths)
         lost = [path for path in changed if self._is_missing(action, path, self._timeline.entry(path))]
@@ -274,7 +271,7 @@ class Attributor:
     def _writing_order(self, count: int, paths: Iterable[SharedPath]) -> list[int]:
         """Return the indexes of the calls in the order in which they wrote.
 
-        Only calls that name their files are reordered: their reports show which of them wrote first.
+        Only calls that name their files are reordered, by their reports.
         """
         order = list(range(count))
         for shared in paths:
@@ -426,7 +423,6 @@ def undoes(step: RecordStep, earlier: Sequence[RecordStep]) -> bool:
 
 
 def report_about(action: Action, path: RepoPath, locate: Callable[[str], RepoPath | None]) -> ReportedEdit:
-    """The client's report of an action's change to one path."""
     files = action.report.files if action.report else ()
     return reported_edit(action, next((file for file in files if locate(file.path) == path), None))
 
@@ -447,7 +443,7 @@ def _may_run(calls: Sequence[EndedCall]) -> bool:
 def _order_of_parts(count: int, chains: Sequence[EditChain]) -> list[int]:
     """Return the indexes of the calls in the order of their edits in the chains.
 
-    Calls that no chain orders keep their order. If two chains contradict each other, all calls keep it.
+    If two chains contradict each other, all calls keep their order.
     """
     earlier: dict[int, set[int]] = {index: set() for index in range(count)}
     for chain in chains:

@@ -1,7 +1,6 @@
 """Moves of HEAD and of the stash made by others, and the file changes they explain.
 
-A checkout, reset, rebase or stash writes files; a commit moves HEAD and writes none. If nothing moved,
-finding that out takes a few small reads.
+A checkout, reset, rebase or stash writes files; a commit moves HEAD and writes none.
 """
 
 import os

@@ -1,8 +1,7 @@
-"""Turn an action's change into a change of the lane's own tree.
+"""Turn an action's change into a change of the lane's own tree, in the form git stores.
 
-Returns new entries for the lane with the action's change and no other, line by line. If the action changes
-lines by other authors that the lane lacks, those lines are returned as context, which is committed first.
-Works on files in the form git stores, after its filters.
+If the action changes lines by other authors that the lane lacks, those lines are returned as context, which
+is committed first.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,10 +33,7 @@ def plan_lane_change(
     edits: Sequence[Edit],
     positions_of: Callable[[Edit], Positions],
 ) -> LaneChange:
-    """Plan the change of the lane's tree.
-
-    `positions_of` gives the positions of a file's lines at the time of an edit.
-    """
+    """Plan the change of the lane's tree. `positions_of` gives the line positions at the time of an edit."""
     plan = LaneChange()
     new: list[RepoPath] = []
     workspace.learn_conversions(edit.path for edit in edits)
@@ -113,8 +109,7 @@ def _place_whole(
 ) -> None:
     """Add to `plan` a change that cannot be merged line by line.
 
-    `entries`: the file before the action, on the lane, and after the action. At least one of
-    them is missing, a link or binary.
+    `entries`: the file before the action, on the lane, and after the action.
     """
     before, ours, after = entries
     if ours == after and after is not None:

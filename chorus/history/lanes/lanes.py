@@ -1,8 +1,7 @@
 """The lanes of one work tree: which branch a session's next action goes to, and the commits on it.
 
-A session's actions go to one lane for each branch that the user had checked out. If that lane was dropped or
-is checked out, a new one begins. A branch that is checked out anywhere is never moved, and neither is a
-branch that Chorus did not create.
+A session has one lane for each branch that the user had checked out, until the lane is dropped or checked
+out. A branch is never moved if it is checked out anywhere, or if Chorus did not create it.
 """
 
 import os
@@ -242,7 +241,6 @@ class Lanes:
         return {ref for ref in (head.ref, *named) if ref}
 
     def _catch_up(self) -> None:
-        """Update the known lanes from new records; from all records if the history was rewritten."""
         records = self._timeline.records
         if self._seen > len(records) or (self._seen and records[self._seen - 1].oid != self._seen_last):
             self._seen = 0

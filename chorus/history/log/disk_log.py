@@ -1,7 +1,6 @@
 """The log of one work tree read from disk, newest first and only as far as needed.
 
-Gives the same entries as `MemoryLog`. The status of an action depends only on newer records and the mark log.
-Raises `TimelineUnreadable` if only the whole history can answer.
+Gives the same entries as `MemoryLog`. Raises `TimelineUnreadable` if only the whole history can answer.
 """
 
 from __future__ import annotations
@@ -138,7 +137,7 @@ class DiskLog:
         return entry_of_record(found, self._marks, self.scanner.reverted) if found else None
 
     def _find_action(self, name: str) -> TimelineCommit | None:
-        """The record that holds an action; reads more of the timeline if needed."""
+        """Return the record that holds an action."""
         return self.scanner.find(*(render_trailer(key, name) for key in (ACTION, CONTAINED)))
 
 
@@ -149,10 +148,9 @@ def newest_entries(
     reverted: Set[str],
     find_action: FindAction,
 ) -> Iterator[LogEntry]:
-    """Merge records and calls, both newest first, into entries, newest first.
+    """Merge records and calls, both newest first, into entries in the same order.
 
-    `reverted` grows while the records are read: a revert is read before the record it reverts. The order is
-    that of `MemoryLog`, reversed.
+    `reverted` grows while the records are read: a revert is read before the record it reverts.
     """
     unnumbered: list[LogEntry] = []
     call = next(calls, None)

@@ -33,7 +33,7 @@ class Undone(NamedTuple):
 class LogEntry(NamedTuple):
     """One entry. `n` is None for outside changes; `timeline` is None for calls without a record of their own.
 
-    It is a tuple because a long log has ten thousand entries.
+    A tuple, because a long log has ten thousand entries.
     """
 
     n: int | None
@@ -67,7 +67,6 @@ class LogEntry(NamedTuple):
 
     @property
     def open(self) -> bool:
-        """Whether the action still has to be reviewed."""
         return is_open(self.status, self.tool, self.reverts, self.within, landed=bool(self.landed))
 
 
@@ -143,7 +142,7 @@ STATUS_OF_CALL: dict[str, ActionStatus] = {"denied": "denied", "failed": "failed
 
 
 def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_action: FindAction) -> LogEntry:
-    """The entry of a call without a record of its own.
+    """Return the entry of a call without a record of its own.
 
     If another record holds the call's change, that record decides the status.
     """
@@ -179,7 +178,6 @@ def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_actio
 
 
 def entry_json(entry: LogEntry, worktree: str) -> "LogEntryJson":
-    """The JSON form of an entry. `worktree`: the name of its work tree."""
     added, removed = entry.lines or (None, None)
     return {
         "n": entry.n,

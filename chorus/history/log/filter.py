@@ -50,9 +50,9 @@ def select_entries(
 
 
 def _find_turns(entries: Sequence[LogEntry], names: Iterable[str]) -> set[TurnId]:
-    """The turns with these names. Raises NoSuchAction if none of the names is found.
+    """Return the turns with these names. Raises NoSuchAction if none of the names is found.
 
-    Otherwise, names that are not found are ignored: they may be turns of another work tree.
+    Other names that are not found are ignored: they may be turns of another work tree.
     """
     found: set[TurnId] = set()
     missing: NoSuchAction | None = None

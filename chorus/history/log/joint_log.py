@@ -1,8 +1,4 @@
-"""The logs of all work trees of a repository as one: merge their entries, find an action in them.
-
-`TREE:NAME` is an action of that work tree. A bare name is looked for in the current work tree first, then in
-the others.
-"""
+"""The logs of all work trees of a repository as one: merge their entries, find an action in them."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ def merge_entries(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> 
 
 
 def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[Sequence[R]]:
-    """Call `read` for each work tree and return the answers. Skip work trees that do not have the action.
+    """Return the answers of `read` for each work tree, without those that do not have the action.
 
     Raises NoSuchAction if none of them has it.
     """
@@ -54,7 +50,7 @@ def find_action(name: str, trees: Mapping[str, T], here: str, look: Callable[[T,
     """Look up an action with `look`: `TREE:NAME` in that tree, a bare NAME in `here`, then in the others.
 
     `look` raises NoSuchAction if a tree does not have the action. So does this function if no tree has it, or
-    if `here` does not and several others do.
+    if several others but not `here` do.
     """
     tree, colon, rest = name.partition(":")
     if colon and tree in trees:

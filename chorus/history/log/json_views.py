@@ -31,9 +31,10 @@ class LaneRow(NamedTuple):
 def show_json(
     git: Git, own_dir: str, entry: LogEntry, edits: Sequence[Edit], worktree: str, *, user_diff: bool = False
 ) -> "ActionJson":
-    """The entry with its edits and its patch. `own_dir`: Chorus's directory of this work tree.
+    """Return the entry with its edits and its patch.
 
-    `user_diff`: the patch has the context, algorithm and prefixes of the user's git settings.
+    `own_dir`: Chorus's directory of this work tree. `user_diff`: the patch has the context, algorithm and
+    prefixes of the user's git settings.
     """
     patch = ""
     if entry.timeline and user_diff:
@@ -62,7 +63,7 @@ def _edit_json(edit: Edit) -> "EditJson":
 
 
 class LaneCounts(NamedTuple):
-    """By lane name: the number of its actions, the number of open ones, and what its context commits hold.
+    """By lane name: the number of its actions, the number of open ones, and its contexts.
 
     Each text in `contexts` is `BY LINES PATH`, as in a record.
     """

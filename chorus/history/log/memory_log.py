@@ -1,7 +1,6 @@
 """The log of one work tree, kept in memory and updated at each request.
 
-Each request reads only what was added since the last one. If the history was rewritten (`chorus gc` may drop
-its oldest part), everything is read again.
+If the history was rewritten (`chorus gc` may drop its oldest part), everything is read again.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set
@@ -57,7 +56,7 @@ class LogFollower:
         self._branches: BranchStamp = ()
 
     def is_current(self) -> bool:
-        """Whether the history still begins with what was read before."""
+        """Whether the history still begins with the records that were read before."""
         records = self._timeline.records
         if len(records) < self._record_count or len(self._mark_log.lines) < self._mark_count:
             return False
@@ -80,9 +79,9 @@ class LogFollower:
         return LogUpdate(records, marks, touched)
 
     def _find_moved_off(self, marks: Sequence[Mark]) -> Set[str]:
-        """Check again which landed actions are on a branch, if a branch has moved or an action landed.
+        """Return the landed actions that have left all branches since the last check, or are back on one.
 
-        Return the actions that have left all branches since the last check, or are back on one.
+        Nothing is checked unless a branch has moved or an action landed.
         """
         if not self._marks.landings:
             return frozenset()
@@ -96,7 +95,6 @@ class LogFollower:
         return before ^ self._marks.off_branches
 
     def entry(self, source: TimelineCommit | Mark) -> LogEntry:
-        """The entry of a record or a call, with the marks and reverts read so far."""
         if isinstance(source, TimelineCommit):
             return entry_of_record(source, self._marks, self.reverted)
         return entry_of_call(source, self._marks, self.reverted, self._timeline.find_action)

@@ -1,8 +1,7 @@
 """Find out which landed actions are still on a branch.
 
 An action counts as landed while git can reach its commit, or a copy of it, from a branch. A copy (made by a
-rebase, amend, squash or cherry-pick) is found by the trailer that names the action. If `git reset` has
-removed the commit from the branch, the action can land again.
+rebase, amend, squash or cherry-pick) is found by the trailer that names the action.
 """
 
 import os

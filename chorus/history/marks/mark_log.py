@@ -1,7 +1,7 @@
 """The mark log: events without a file change, in a file next to the timeline.
 
-One JSON object per line, such as a call that changed nothing, a kept or landed action, or a move of HEAD.
-Lines are only appended, each completely or not at all; a line truncated by a crash is skipped.
+One JSON object per line. Lines are only appended, each completely or not at all; a line truncated by a crash
+is skipped.
 """
 
 import json
@@ -56,7 +56,7 @@ class Mark(TypedDict, total=False):
 
 
 class UndonePart(NamedTuple):
-    """The number of lines that an action changed in one file, and how many of them are gone."""
+    """How many of the lines that an action changed in one file are gone."""
 
     gone: int
     changed: int

@@ -1,7 +1,6 @@
 """Find the actions whose changes are gone from disk, when an outside change or a revert is recorded.
 
-Follows the lines of each file that an action changed (`changes/line_history`). A branch switch undoes
-nothing: the change is still on the other branch.
+A branch switch undoes nothing: the change is still on the other branch.
 """
 
 from collections import OrderedDict
@@ -73,8 +72,7 @@ class UndoneActions:
         """Return what these edits undo or restore, as (action, path, lines gone, lines changed).
 
         `revert`: the edits revert these actions; None: the edits are an outside change. A revert undoes no
-        other action, but may restore lines that were gone. Landed actions are left out, unless git made the
-        edits (`by_git`).
+        other action, but may restore lines that were gone. Landed actions are left out unless `by_git`.
         """
         if is_switch(reason):
             return []

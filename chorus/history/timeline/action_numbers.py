@@ -1,7 +1,7 @@
 """The numbers of actions, counted over all work trees of a repository.
 
-A shared file holds the newest number. It is written after the action: after a crash in between, another work
-tree may use the number again. TREE:NUMBER then says which action is meant.
+A shared file holds the newest number. It is written after the action, so a number may be used twice after a
+crash. TREE:NUMBER then says which action is meant.
 """
 
 import os
@@ -26,7 +26,6 @@ class ActionNumbers:
         return max(own, self._read()) + 1
 
     def take(self, number: int) -> None:
-        """Write the number of a new action to the shared file, for the other work trees."""
         with suppress(OSError):
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:

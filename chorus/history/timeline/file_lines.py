@@ -51,17 +51,14 @@ class FileLines:
     def now(
         self, path: RepoPath, content: bytes | None, step: Callable[[], None] = lambda: None
     ) -> Positions:
-        """The positions of the lines in `content`, the file's current content, recorded or not.
+        """Return the positions of the lines in `content`, the file's current content, recorded or not.
 
         `step` is called before each version is read. If it raises, the next call continues at that version.
         """
         return lambda: self._follower.positions(path, self.versions(path), content, step)
 
     def at_edit(self, edit: Edit, recorded: TimelineCommit | None = None) -> Positions:
-        """The positions of the file's lines just after an edit.
-
-        `recorded` is the record that holds the edit; None if it is still to be written.
-        """
+        """Return the positions of a file's lines just after an edit. `recorded`: its record, if written."""
         return partial(self._at_edit, edit, recorded)
 
     def versions(self, path: RepoPath, before: TimelineCommit | None = None) -> Versions:
@@ -121,7 +118,7 @@ class FileLines:
 
 
 class LineFollower:
-    """Finds lines by following files through given versions. Keeps the result for the last few files."""
+    """Follows files through given versions, and keeps the result for the last few files."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -136,8 +133,8 @@ class LineFollower:
     ) -> Mapping[bytes, int]:
         """Return the place of each line text among all places of the file's history (see `LinePlaces`).
 
-        The history is `versions`, then `content`. `step` is called before each version is read. If it raises,
-        the next call continues at that version.
+        The history is `versions`, then `content`. `step` is called before each version is read; if it raises,
+        the next call continues there.
         """
         known, places = self._followed.pop(path, ((), LinePlaces()))
         if versions[: len(known)] != known:

@@ -16,7 +16,6 @@ class PositionIndex:
         self._older: list[tuple[array[int], array[int]]] = []  # hashes in order, and the position of each
 
     def get(self, key: Hashable) -> int | None:
-        """The position set last for this key; None if there is none."""
         wanted = hash(key)
         position = self._newest.get(wanted)
         if position is not None:

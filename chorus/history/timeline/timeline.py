@@ -1,7 +1,7 @@
 """The timeline of one work tree: every observed change, in order, each with its cause.
 
-A hidden ref holds a linear chain of commits. The tree of each commit holds the raw bytes last seen of every
-file. It differs from the tree before it by exactly the edits of its record.
+A hidden ref holds a linear chain of commits. The tree of each holds the raw bytes last seen of every file,
+and differs from the tree before by exactly the edits of its record.
 """
 
 from array import array
@@ -53,10 +53,7 @@ class Timeline:
         return True
 
     def hide(self) -> None:
-        """Move the timeline out of `refs/`, if an older version left it there.
-
-        The caller holds the recording lock.
-        """
+        """Move the timeline out of `refs/`, where older versions kept it. Needs the recording lock."""
         refs = self._workspace.refs
         old = refs.read(self._old_ref)
         if old is None:

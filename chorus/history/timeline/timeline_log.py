@@ -1,8 +1,7 @@
 """Timeline commits as `git log` prints them.
 
-`LogScanner` reads lazily from the newest end and finds records by lines of their messages. A record is parsed
-only if it is wanted: parsing takes ten times as long as searching the text. No other line of a timeline
-message begins like one of our trailers.
+`LogScanner` reads lazily from the newest end, and parses few records: parsing takes ten times as long as
+searching the text. A line that begins like one of our trailers is one.
 """
 
 import os
@@ -49,7 +48,6 @@ class TimelineUnreadable(GitFailed):
 
 
 def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:
-    """Return every commit, oldest first."""
     with garbage_collection_paused():
         try:
             return [parse_log_item(item.decode()) for item in read_log_items(git, tip)][::-1]
@@ -156,7 +154,7 @@ class LogScanner:
         return self._parsed[position]
 
     def _apply_reverts_above(self, position: int) -> None:
-        """Add to `reverted` the actions that are reverted by records newer than the one at `position`.
+        """Add to `reverted` the actions reverted by records newer than the one at `position`.
 
         A revert that was itself reverted does not count.
         """
