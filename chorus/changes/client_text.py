@@ -43,10 +43,7 @@ def is_same_text(one: str, other: str | None) -> bool:
 
 
 def find_format(*contents: bytes | None) -> TextFormat | None:
-    """Return the format that all these contents share; None if there is none.
-
-    Also None if one of them cannot be converted to text and back exactly.
-    """
+    """Return the format in which all these contents can be converted exactly; None if there is none."""
     found = PLAIN
     known = [content for content in contents if content]
     for index, content in enumerate(known):

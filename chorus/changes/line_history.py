@@ -97,10 +97,7 @@ class Place:
             self.go_to(level, Presence.REVERTED)
 
     def find(self, value: bytes | None) -> int | None:
-        """Return the index of another state with this content; None if there is none.
-
-        The ancestors of the current state come first, newest first, then newer states, then the others.
-        """
+        """Return the index of another state with this content, if possible an ancestor; else None."""
         below = self._ancestors(self.current)
         after = (index for index in range(self.current + 1, len(self.states)))
         before = (index for index in reversed(range(self.current)) if index not in below)
@@ -230,8 +227,7 @@ class LineHistory:
     def _return(self, version: FileVersion, lost: Presence) -> bool:
         """If an earlier version equals `version`, return every place to its state in it; else return False.
 
-        Also return False if these states do not give its lines. If `lost` is REVERTED, a place that already
-        has the right content keeps its state.
+        If `lost` is REVERTED, a place that already has the right content keeps its state.
         """
         for number in reversed(range(len(self.versions))):
             if self.versions[number] == version:

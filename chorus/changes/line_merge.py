@@ -137,10 +137,7 @@ class _Version:
         touched: Collection[int],
         positions: Mapping[bytes, int],
     ) -> "_Version":
-        """Split one side into changes of single base lines and insertions.
-
-        Only the hunks at the indexes `touched` are split into single lines.
-        """
+        """Split one side into changes of single base lines and insertions; only `touched` hunks are split."""
         version = cls(_lines(base), base.endswith(b"\n"), side.endswith(b"\n"))
         lines = _lines(side)
         for index, hunk in enumerate(changes):
@@ -284,10 +281,7 @@ def _find_overlap(mine: _Version, other: _Version) -> tuple[LineRange, ...]:
 
 
 def _find_clashes(mine: _Version, other: _Version, positions: Mapping[bytes, int]) -> dict[int, set[int]]:
-    """Find the places of the file's history at which both sides inserted different lines.
-
-    The keys are the base lines before which the lines were inserted.
-    """
+    """Find the places at which both sides inserted different lines, by the base line after them."""
     clashes: dict[int, set[int]] = {}
     for index in sorted(mine.inserted.keys() & other.inserted.keys()):
         own, theirs = mine.inserted[index], other.inserted[index]

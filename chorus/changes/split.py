@@ -312,7 +312,6 @@ class _Splitter:
         return isinstance(joined, bytes) and joined != self._after
 
     def _was_overwritten_from(self, report: ReportedEdit, text: str) -> bool:
-        """Return whether another change that started from the same text overwrote this action's change."""
         return report.before is not None and is_same_text(text, report.before) and self.is_overwritten(report)
 
     def _is_confirmed(

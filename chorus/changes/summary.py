@@ -67,11 +67,7 @@ def describe_file(path: str, change: ChangeKind, before: bytes | None, after: by
 
 
 def summarise(action: Action, files: Sequence[FileChange]) -> str:
-    """Return the first line of a commit.
-
-    A failure is described by the call and the reason, other actions by the agent's text, or else by tool and
-    files.
-    """
+    """Return the first line of a commit."""
     if action.status == "failed" and action.failure:
         why = shorten(action.failure, MAX_REASON_LENGTH)
         return f"{shorten(_tool_and_files(action, files), SUBJECT_LENGTH - len(why) - 2)}: {why}"
@@ -141,7 +137,7 @@ def _amount(file: FileChange) -> str:
 
 
 def _first_telling(data: bytes, spans: Iterable[tuple[int, int]]) -> str | None:
-    """Return the first line with words in these ranges, without indentation and list or comment marks."""
+    """Return the first line with words in these ranges, without indentation and marks."""
     for start, end in spans:
         for line in data.split(b"\n", end)[start:end]:
             # A longer line is cut anyway.

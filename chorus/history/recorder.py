@@ -69,10 +69,7 @@ class Recorder:
         return self.journal.current_commit(recorded)
 
     def recorded_size(self, path: str) -> int:
-        """Return the size in bytes of a file when it was last recorded.
-
-        0 if the timeline has no such file now, or if only a git process could find its size.
-        """
+        """Return the size in bytes of a file when it was last recorded; 0 if that is not known."""
         located = self.workspace.work_tree.locate(path)
         entry = None if located is None else self.journal.timeline.entry(located)
         return 0 if entry is None else self.workspace.store.blob_size(entry.oid) or 0
@@ -203,10 +200,7 @@ class Recorder:
         return self._observer.observe(None if paths is None else locate_all(paths), set(locate_all(exclude)))
 
     def _without_contained(self, calls: Sequence[EndedCall], source: str | None) -> list[EndedCall]:
-        """Mark calls whose change is already in another action's record, and return the other calls.
-
-        Such a call has no mark yet if a watcher died after it recorded the change.
-        """
+        """Mark calls whose change is already in another action's record, and return the other calls."""
         rest = []
         for call in calls:
             holder = self.timeline.find_action(call.action.id)
@@ -217,7 +211,6 @@ class Recorder:
         return rest
 
     def _append_attribution(self, result: Attribution, seen: DiskChanges, source: str | None) -> None:
-        """Record the steps, and mark the actions that have no step of their own."""
         actions = [call.action for call in result.calls]
         done = {step.action for step in result.steps}
         marked: set[int] = set()
@@ -258,7 +251,6 @@ class Recorder:
         skipped: Sequence[str] = (),
         within: str | None = None,
     ) -> None:
-        """Mark a call that changed nothing, or whose change is in another action's record."""
         paths = self.workspace.locate_all(action.paths)
         # A path in `skipped` has its reason already.
         expected = [path for path in self._named_or_reported(action) if not is_skipped(path, skipped)]

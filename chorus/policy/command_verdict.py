@@ -91,7 +91,7 @@ def _restrictions_of_words(
 def possible_paths(text: str) -> list[str]:
     """Return the paths that may be in a word: the parts between `=:@,`, and the word itself.
 
-    Of a flag: the parts after the first one, and the values that may be attached to a short flag.
+    Of a flag, only the parts that may be its value.
     """
     first, *found = _PART_MARK.split(text)
     if not text.startswith("-"):

@@ -230,10 +230,7 @@ def _similar_word(wanted: str, given: str) -> bool:
 
 
 def _similar_flag(wanted: str, given: str) -> bool:
-    """True if one flag begins with the other, as `--force-x` with `--force`.
-
-    If one of them is a single letter, only the first letters are compared: `-D` is similar to `--delete`.
-    """
+    """True if one flag begins with the other; a single letter is compared with the first letter only."""
     one, other = wanted.lstrip("-").casefold(), given.lstrip("-").casefold()
     if min(len(one), len(other)) == 1:
         return one[0] == other[0]

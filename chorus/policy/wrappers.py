@@ -121,10 +121,7 @@ def _add_shell(found: ShellScript, arguments: Command, depth: int) -> None:
 
 
 def _skip_flags(arguments: Command, valued: frozenset[str], *, splits: bool) -> Command:
-    """Return the words after the flags and the assignments.
-
-    `splits`: the value of `-S` is split into further arguments, as `env` does.
-    """
+    """Return the words after the flags and the assignments. `splits`: `-S TEXT` becomes more arguments."""
     rest = list(arguments)
     while rest and rest[0] is not None and (rest[0].startswith("-") or "=" in rest[0]):
         flag, value = _read_flag(rest.pop(0) or "", valued)
@@ -136,10 +133,7 @@ def _skip_flags(arguments: Command, valued: frozenset[str], *, splits: bool) -> 
 
 
 def _read_flag(word: str, valued: frozenset[str]) -> tuple[str | None, str | None]:
-    """Return the flag in this word that takes a value, and its value if it is in the same word.
-
-    A long flag may be shortened.
-    """
+    """Return the flag in this word that takes a value, and its value if it is in the same word."""
     if word.startswith("--"):
         name, separator, value = word.partition("=")
         flag = next((one for one in sorted(valued) if len(name) > 2 and one.startswith(name)), None)

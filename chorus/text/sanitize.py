@@ -51,7 +51,7 @@ def sanitize_lines(text: str, *, max_lines: int) -> list[str]:
 
 
 def is_cut(text: str, *, max_lines: int) -> bool:
-    """True if `sanitize_lines` leaves out a part of `text`: some of its lines, or the end of a line."""
+    """True if `sanitize_lines` leaves out a part of `text`."""
     lines = text.split("\n", max_lines)
     return len(lines) > max_lines or any(len(expand_tabs(line)) > MAX_LINE_CHARACTERS for line in lines)
 

@@ -85,10 +85,7 @@ def list_of(things: Sequence[object], word: str) -> str:
 
 
 def render_ranges(numbers: Iterable[int]) -> str:
-    """Return the numbers as text, such as `3, 5, 7–40`; `nothing` if there are none.
-
-    A range stands for three or more consecutive numbers.
-    """
+    """Return the numbers as text, such as `3, 5, 7–40`; `nothing` if there are none."""
     parts: list[str] = []
     # Consecutive numbers have the same difference from their indexes.
     for _, numbered in groupby(enumerate(sorted(numbers)), lambda item: item[1] - item[0]):

@@ -269,10 +269,7 @@ class Attributor:
         return tuple(index for index in own if not denies(calls[index])) or own
 
     def _writing_order(self, count: int, paths: Iterable[SharedPath]) -> list[int]:
-        """Return the indexes of the calls in the order in which they wrote.
-
-        Only calls that name their files are reordered, by their reports.
-        """
+        """Return the indexes of the calls, reordered by their reports if they name their files."""
         order = list(range(count))
         for shared in paths:
             if len(shared.actions) < 2 or not (_is_plain(shared.before) and _is_plain(shared.after)):
@@ -329,7 +326,6 @@ class Attributor:
         return count_present(self._workspace.read(shared.before), shared.reports)
 
     def _new_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...] | None:
-        """Split the changes that are not on the timeline yet."""
         first, *others = shared.reports
         is_alone = not others and not shared.is_open and not shared.ended_before
         if (first == NO_REPORT and not others) or (first.anywhere and is_alone):
@@ -382,7 +378,6 @@ class Attributor:
         return TreeEntry(known.mode if known else FILE_MODE, self._workspace.store.write_blob(part.after))
 
     def _reported_as_changed(self, action: Action, paths: Sequence[RepoPath]) -> list[RepoPath]:
-        """Return the paths for which the client reports a change; none unless the action succeeded."""
         if action.status != "succeeded":
             return []
         locate = self._workspace.locate
@@ -484,5 +479,4 @@ def _take_edits(chain: EditChain, index: int, outside: list[Edit], own: list[Edi
 
 
 def _is_plain(entry: TreeEntry | None) -> bool:
-    """Whether the entry is a regular file, or there is no file at all."""
     return entry is None or entry.mode in PLAIN_MODES

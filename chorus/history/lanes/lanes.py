@@ -133,10 +133,7 @@ class Lanes:
         self._moved = (prepared.lane.name, record.lane_commit.commit)
 
     def reword(self, recorded: TimelineCommit, commit: Oid, summary: str, head: Head) -> Oid | None:
-        """Replace the subject of a lane's newest commit, and return the new commit.
-
-        Return None if the commit is not the newest, or if the lane is checked out.
-        """
+        """Replace the subject of a lane's newest commit, and return the new commit; None if not possible."""
         assert recorded.record.lane_commit is not None
         lane = self.find_free(recorded.record.lane_commit.lane, head)
         if lane is None or self._workspace.refs.read(lane.ref) != commit:

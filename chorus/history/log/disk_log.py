@@ -94,10 +94,7 @@ class DiskLog:
         return lanes_json(count_by_lane(entries), reversed(rows.values()), tips.get, self.worktree)
 
     def show(self, name: str, *, user_diff: bool = False) -> ActionJson:
-        """The action with that number, id or lane commit, or the outside change with that timeline commit.
-
-        With `user_diff`, the patch follows the user's settings for diffs.
-        """
+        """The action with that number, id or lane commit, or the outside change with that timeline commit."""
         entry = self._find_call(name) or self._find_record(name)
         # A lane commit may be abbreviated: only the whole log shows whether it is unique.
         entry = entry or find_entry(list(self.entries())[::-1], name)

@@ -63,10 +63,7 @@ def _edit_json(edit: Edit) -> "EditJson":
 
 
 class LaneCounts(NamedTuple):
-    """By lane name: the number of its actions, the number of open ones, and its contexts.
-
-    Each text in `contexts` is `BY LINES PATH`, as in a record.
-    """
+    """By lane name: the number of its actions, of open ones, and its contexts (`BY LINES PATH`)."""
 
     actions: Mapping[str, int]
     open_actions: Mapping[str, int]

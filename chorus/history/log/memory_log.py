@@ -79,10 +79,7 @@ class LogFollower:
         return LogUpdate(records, marks, touched)
 
     def _find_moved_off(self, marks: Sequence[Mark]) -> Set[str]:
-        """Return the landed actions that have left all branches since the last check, or are back on one.
-
-        Nothing is checked unless a branch has moved or an action landed.
-        """
+        """Return the landed actions that have left all branches since the last check, or are back on one."""
         if not self._marks.landings:
             return frozenset()
         stamp = read_branch_stamp(str(self._repository.common_dir), str(self._repository.git_dir))
@@ -154,10 +151,7 @@ class MemoryLog:
         return lanes_json(self._lane_counts, rows, workspace.refs.read, workspace.label)
 
     def show(self, name: str, *, user_diff: bool = False) -> ActionJson:
-        """The action with that number, id or lane commit, or the outside change with that timeline commit.
-
-        With `user_diff`, the patch follows the user's settings for diffs.
-        """
+        """The action with that number, id or lane commit, or the outside change with that timeline commit."""
         return self.prepare_show(self.find(name), user_diff=user_diff)()
 
     def find(self, name: str) -> LogEntry:

@@ -133,8 +133,7 @@ class LineFollower:
     ) -> Mapping[bytes, int]:
         """Return the place of each line text among all places of the file's history (see `LinePlaces`).
 
-        The history is `versions`, then `content`. `step` is called before each version is read; if it raises,
-        the next call continues there.
+        The history is `versions`, then `content`. For `step`, see `FileLines.now`.
         """
         known, places = self._followed.pop(path, ((), LinePlaces()))
         if versions[: len(known)] != known:
