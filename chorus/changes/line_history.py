@@ -19,8 +19,8 @@ MAX_ALIGNED_CELLS = 250_000
 class FileVersion(NamedTuple):
     """One version of a file. `kind` is None if there is no file.
 
-    Otherwise `kind` has what the lines do not show: the mode, a missing newline at the end, and for a file
-    without lines (binary, link) the id of its content.
+    Otherwise `kind` has the mode, a sign if the newline at the end is missing, and, for a file without lines
+    (binary, link), the id of its content.
     """
 
     kind: str | None

@@ -30,8 +30,8 @@ def trace_lines_back(
 def follow_line(line: int, changes: Sequence[Hunk]) -> tuple[int, bool]:
     """Return where a line of the old file is in the new one, and whether the changes touched it.
 
-    In a hunk that replaces lines, old and new lines are paired in order; surplus old ones became the last new
-    one.
+    If a hunk replaces lines, old and new ones are paired in order; surplus old lines are paired with the last
+    new one.
     """
     shift = 0
     for hunk in changes:

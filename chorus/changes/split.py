@@ -58,7 +58,7 @@ def split_change(
 def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[ChangePart, ...] | None:
     """Split the content `now`, which has all the reported changes; None if one of them cannot be removed.
 
-    The first part is the content without these changes, as outside.
+    The first part, an outside change, is the content without them.
     """
     splitter = _Splitter(now, now, reports, is_open=False)
     contents = [now]
@@ -75,7 +75,7 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 def count_present(before: bytes | None, reports: Sequence[ReportedEdit]) -> int:
     """Return how many reports, counted from the first, are about changes that `before` already has.
 
-    They count only if the last of these calls left this text, or the next call started from it.
+    They count only if the last of these calls left this content, or the next one started from it.
     """
     text = None if before is None else read_text(before)
     if text is None or not reports or (not reports[0].anywhere and _starts_from(reports[0], text)):
@@ -198,7 +198,7 @@ class _Splitter:
         return tuple(self._parts + rest)
 
     def place(self, index: int, report: ReportedEdit, following: ReportedEdit | None, *, first: bool) -> bool:
-        """Add this action's part, after one for any change before it; return False if one is unknown."""
+        """Add this action's part, after one for any change before it; return False if a part is unknown."""
         start = self._start_of(report)
         if start is _UNKNOWN:
             # Assume that the first action started from the content last seen.
@@ -242,8 +242,8 @@ class _Splitter:
     def _give_to_windows(self, target: bytes | None, *, exactly: bool) -> None:
         """Split the change that leads to `target` among the ended calls that may write anywhere.
 
-        The last of them gets the rest. With `exactly`, the rest is outside if the changes of all of them are
-        known.
+        The last of them gets the rest. But with `exactly`, the rest is an outside change if all their changes
+        are known.
         """
         *others, last = self.ended_windows
         unclear: list[int] = []

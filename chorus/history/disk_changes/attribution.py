@@ -133,7 +133,7 @@ class SharedPath:
     ended_before: tuple[int, ...]
 
     def first(self, count: int) -> "SharedPath":
-        """Return the path with the first `count` calls only; `before` is also its state after them."""
+        """Return the path with the first `count` calls only, as if they had left the state `before`."""
         ended = tuple(index for index in self.ended_before if index < count)
         actions, reports = self.actions[:count], self.reports[:count]
         return replace(self, after=self.before, actions=actions, reports=reports, ended_before=ended)
@@ -202,7 +202,7 @@ class Attributor:
         return dict.fromkeys((*found, *reported))
 
     def _is_written_after(self, call: EndedCall, path: RepoPath) -> bool:
-        """Whether a call that may write anywhere is known to have ended before this file was last written."""
+        """Whether the file was written after the end, if known, of a call that may write anywhere."""
         until = None if call.names_its_paths else call.until
         return until is not None and self._workspace.work_tree.is_written_after(path, until)
 
@@ -269,7 +269,7 @@ class Attributor:
         return tuple(index for index in own if not denies(calls[index])) or own
 
     def _writing_order(self, count: int, paths: Iterable[SharedPath]) -> list[int]:
-        """Return the indexes of the calls, reordered by their reports if they name their files."""
+        """Return the indexes of the calls in the order in which they wrote, as far as reports show it."""
         order = list(range(count))
         for shared in paths:
             if len(shared.actions) < 2 or not (_is_plain(shared.before) and _is_plain(shared.after)):

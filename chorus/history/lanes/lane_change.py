@@ -18,8 +18,8 @@ from chorus.store.objects.trees import TreeEntry
 class LaneChange:
     """The entries to put on the lane; None: the file is removed. `context` is committed first, by itself.
 
-    `lines`: the lines in each context, counted from 1 in the file before the action. Without them, the
-    context is the whole file.
+    `lines`: the lines in each context, counted from 1 in the file before the action; a path without lines has
+    its whole file as context.
     """
 
     context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
