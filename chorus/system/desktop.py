@@ -1,4 +1,4 @@
-"""The command that shows a notification on the user's desktop, if there is a desktop."""
+"""The command that shows a desktop notification."""
 
 from chorus.system.this_system import IS_LINUX
 

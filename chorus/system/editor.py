@@ -1,4 +1,4 @@
-"""The user's editor: open a file of the work tree, or edit commit messages by git's rules."""
+"""The user's editor: the command that opens a file, and the editing of commit messages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ LINE_EDITORS = frozenset({"vi", "vim", "nvim", "view", "nano", "emacs", "emacscl
 
 
 class EditorFailed(ChorusError):
-    """There is no editor, or it exited with an error."""
-
     hint = "Set core.editor, GIT_EDITOR, VISUAL or EDITOR, or give the message with -m."
 
 
@@ -31,14 +29,14 @@ class EmptyMessage(NotFound):
 
 
 def editor_command(environment: Mapping[str, str], path: Path, line: int) -> list[str]:
-    """Return the command that opens `path`, at `line` if the editor is known to accept a line."""
+    """Return the command that opens `path`, at `line` if the editor is one of `LINE_EDITORS`."""
     command = shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "vi") or ["vi"]
     at = [f"+{line}"] if Path(command[0]).name in LINE_EDITORS else []
     return [*command, *at, str(path)]
 
 
 def edit_messages(commits: Sequence[LandedCommitJson], onto: str, directory: Path) -> list[LandMessage]:
-    """Let the user edit the message of each commit, one after the other."""
+    """Let the user edit each commit's message in turn."""
     messages: list[LandMessage] = []
     for number, commit in enumerate(commits, 1):
         word = "action" if len(commit["actions"]) == 1 else "actions"
@@ -56,7 +54,7 @@ def edit_messages(commits: Sequence[LandedCommitJson], onto: str, directory: Pat
 
 
 def edit_text(text: str, comments: Sequence[str], directory: Path) -> str:
-    """Open the text in the user's editor. Return it as the user saves it, without comments."""
+    """Let the user edit the text. Return the result without comments."""
     path = directory / FILE_NAME
     footer = _git(directory, "stripspace", "--comment-lines", stdin="\n".join(comments))
     path.write_text(f"{text}\n\n{footer}", encoding="utf-8")

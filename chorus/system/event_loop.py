@@ -1,4 +1,4 @@
-"""The watcher's event loop. It must notice when the last writer of a named pipe is gone."""
+"""The watcher's event loop, which must notice when a named pipe has lost its last writer."""
 
 from chorus.system.this_system import IS_LINUX
 

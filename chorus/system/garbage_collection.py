@@ -13,8 +13,8 @@ _pauses = 0  # by all threads
 def garbage_collection_paused() -> Iterator[None]:
     """In the block, pause the collection of reference cycles in all threads.
 
-    Several pauses may overlap: collection goes on when the last one has ended. Collection takes a third of
-    the time of reading a long history, and stops all threads while it runs.
+    Pauses may overlap. Collection takes a third of the time of reading a long history, and stops all threads
+    while it runs.
     """
     global _pauses  # noqa: PLW0603  the collector is the process's
     with _lock:

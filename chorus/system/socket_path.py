@@ -1,4 +1,4 @@
-"""A name for a Unix socket that fits into a socket address, however long the socket's path is."""
+"""A name for a Unix socket that fits into a socket address, however long its directory is."""
 
 from chorus.system.this_system import IS_LINUX
 

@@ -23,10 +23,7 @@ class UnsafeDirectory(ChorusError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The socket of a tmux server. Addresses are equal if their paths lead to the same socket.
-
-    tmux gives the path of its socket without symbolic links, but a user may name it with links.
-    """
+    """The socket of a tmux server. Addresses are equal if their paths lead to the same socket."""
 
     socket: Path = field(compare=False)
     _real: str = field(init=False, repr=False)
@@ -36,7 +33,7 @@ class Address:
 
 
 def select_address(environment: Mapping[str, str], *, name: str | None, path: str | None) -> Address:
-    """The address that the options mean. A path is not checked, nor the server in whose pane we are."""
+    """Return the selected address. A socket from -S or $TMUX is not checked."""
     if name is not None and path is not None:
         raise UsageError("-L and -S cannot be used together")
     if path is not None:
@@ -50,10 +47,10 @@ def select_address(environment: Mapping[str, str], *, name: str | None, path: st
 
 
 def list_addresses(environment: Mapping[str, str]) -> list[Address]:
-    """The addresses of this user's servers, as -L names them, that accept connections.
+    """The addresses of this user's servers that accept connections.
 
-    Sockets of dead servers, and sockets elsewhere (-S), are left out.
-    Raises UnsafeDirectory if another user could have put a socket there.
+    Servers with a socket elsewhere (-S) are left out. Raises UnsafeDirectory if another user could have put a
+    socket there.
     """
     directory = _directory(environment)
     sockets = sorted(directory.iterdir()) if directory.is_dir() else []
@@ -91,7 +88,7 @@ def _directory(environment: Mapping[str, str]) -> Path:
 
 
 def _refuse_unsafe(directory: Path) -> None:
-    """Raise UnsafeDirectory if the directory exists and another user could write to it, as tmux does."""
+    """Make the same check as tmux. A missing directory passes."""
     try:
         found = directory.lstat()
     except OSError:

@@ -1,7 +1,6 @@
 """A connection to a tmux server in control mode: 0.1 ms per call, and events when a pane changes.
 
-The connection is a separate client: it does not affect window sizes, draws nothing, and ends when it is
-closed or this process ends.
+The connection is a tmux client of its own. It does not affect window sizes, and ends with this process.
 """
 
 import os
@@ -31,7 +30,7 @@ PAUSE_AFTER_SECONDS = 1
 class ControlConnection:
     """Runs tmux commands over one process in control mode.
 
-    `watch`: also receive an event when a pane of the session prints.
+    With `watch`, it also receives an event when a pane of the session prints.
     """
 
     def __init__(self, address: Address, *, target: str, watch: bool = False) -> None:
@@ -77,7 +76,6 @@ class ControlConnection:
         return self._output
 
     def run(self, *commands: Sequence[str]) -> list[str]:
-        """Run the commands as one line, and return the lines they print."""
         raise_if_silent(self.address)
         token = f"{self._prefix}{self._calls}"
         self._calls += 1
@@ -93,9 +91,9 @@ class ControlConnection:
         return lines
 
     def events(self) -> list[ControlEvent]:
-        """Return the events since the last call, without waiting for more. Repeated events are left out.
+        """Return the newest event of each kind for each pane since the last call, without waiting.
 
-        Raises ServerGone if the server has ended, or ConnectionLost if only the connection has.
+        Raises ServerGone or ConnectionLost if there are none and the connection has ended.
         """
         self._read()
         taken = list(self._events.values())
@@ -160,7 +158,6 @@ class ControlConnection:
         return self._blocks.popleft()
 
     def _loss(self) -> ChorusError:
-        """The error to raise: the server has ended, or only this client has (session closed, detached)."""
         if accepts_connections(self.address):
             return ConnectionLost(f"tmux at {self.address.socket} ended the connection")
         return ServerGone(str(self.address.socket))
@@ -187,6 +184,5 @@ class ControlConnection:
 
 
 def changed_panes(events: Sequence[ControlEvent]) -> set[PaneId]:
-    """The panes whose content or mode changed, according to these events."""
     kinds = {"output", "extended-output", "pause", "pane-mode-changed"}
     return {PaneId(event.fields[0]) for event in events if event.kind in kinds}

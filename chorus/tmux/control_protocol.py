@@ -1,6 +1,6 @@
-"""Parse the text of control mode: replies to commands, and events.
+"""Parse the output of tmux's control mode: replies to commands, and events.
 
-The parser takes bytes in pieces of any size, and returns blocks and events in order. It does no I/O.
+The parser takes bytes in pieces of any size.
 """
 
 import re
@@ -12,7 +12,7 @@ _EVENT = re.compile(rb"%([a-z-]+)(?: (.*))?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The reply to one command: what it printed, or its error."""
+    """The reply to one command: the lines it printed, or its error."""
 
     failed: bool
     lines: tuple[str, ...]

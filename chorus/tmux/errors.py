@@ -1,16 +1,10 @@
-"""The errors of tmux.
-
-libtmux's list accessors return an empty list on any failure, so they are not used: a missing server, a
-missing pane and an empty result are three different things.
-"""
+"""The errors of tmux."""
 
 from chorus.errors import ChorusError, ExitCode, NotFound
 from chorus.model.ids import PaneId
 
 
 class TmuxNotInstalled(ChorusError):
-    """tmux is not installed."""
-
     hint = (
         "Install tmux with your system's package manager, e.g. `apt-get install tmux` or `brew install tmux`."
     )
@@ -26,8 +20,6 @@ class TmuxRefused(ChorusError):
 
 
 class ServerGone(NotFound):
-    """No tmux server listens on this socket."""
-
     hint = "Start tmux, or choose another server with -L NAME or -S PATH."
 
     def __init__(self, socket: str) -> None:
@@ -41,8 +33,6 @@ class CannotStartServer(ChorusError):
 
 
 class ServerTimeout(ChorusError):
-    """The server did not reply in time."""
-
     hint = "Check whether the tmux server is stopped or overloaded, then try again."
 
     def __init__(self, socket: str) -> None:
@@ -56,8 +46,6 @@ class ConnectionLost(ChorusError):
 
 
 class PaneGone(NotFound):
-    """The server has no such pane."""
-
     hint = "List the panes with `tmux list-panes -a`."
 
     def __init__(self, pane: str) -> None:
@@ -66,7 +54,7 @@ class PaneGone(NotFound):
 
 
 class PaneChanged(ChorusError):
-    """The pane, its program or its mode is not as it was read before. No key was sent."""
+    """The pane, its program or its mode has changed since it was read. No key was sent."""
 
     exit_code = ExitCode.REFUSED
     hint = "Check the pane, then attach to it again."

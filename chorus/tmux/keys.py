@@ -1,9 +1,7 @@
-"""Send a key to a pane, only if the pane is still the one that was read and still shows the same text.
+"""Send a key to a pane, but only if it still runs the same program and shows the same text.
 
-The check and the key are one command inside tmux, so nothing can change between them. A program may draw
-other things right of its dialog. So rows are compared from the left edge to the column that the caller names,
-and the rest of each row is ignored. A key is a single character or one of NAMED_KEYS. Any other key is
-refused. Enter is sent only if the caller passes it.
+The check and the key are one command inside tmux, so nothing can change between them. A key is a single
+character or one of `NAMED_KEYS`. Enter is sent only if the caller passes it.
 """
 
 import re
@@ -27,16 +25,19 @@ _MAX_CONDITION_LENGTH = 12_000
 
 @dataclass(frozen=True, slots=True)
 class ShownRows:
-    """Rows of a screen, top to bottom. `columns`: compare only this many cells of each row; None: all."""
+    """Rows of a screen, top to bottom. If `columns` is set, only that many cells of each row are compared.
+
+    A program may draw other things right of its dialog.
+    """
 
     rows: tuple[str, ...]
     columns: int | None = None
 
     def patterns(self) -> list[str]:
-        """Regular expressions that match these rows, from the last upward.
+        """Regular expressions for these rows, from the last row upward.
 
-        A row without letters and digits has none. If they are too long for one tmux command, the upper rows
-        are left out.
+        Rows without letters and digits are left out, and also the upper rows if the patterns get too long for
+        tmux.
         """
         patterns: list[str] = []
         length = 0
@@ -57,10 +58,9 @@ NO_ROWS = ShownRows(())
 def press(
     tmux: Tmux, pane: PaneState, key: str, *, showing: Sequence[str] = (), rows: ShownRows = NO_ROWS
 ) -> None:
-    """Press one key. Raises PaneChanged, and sends nothing, if the pane differs from `pane`.
+    """Press one key if the pane is as in `pane` and shows all texts and rows; else raise PaneChanged.
 
-    `showing`: texts, each within one row. `rows`: rows of the screen. If the screen does not show all of them
-    when the key is sent, ScreenChanged (a PaneChanged) is raised.
+    Each text of `showing` must be within one row.
     """
     if key in NAMED_KEYS:
         command = ["send-keys", "-t", pane.id, key]
@@ -98,7 +98,7 @@ def _send(tmux: Tmux, pane: PaneState, command: list[str], showing: Sequence[str
 
 
 def _condition(pane: PaneState, showing: Sequence[str], rows: ShownRows) -> str:
-    """A tmux format: true if the pane is as in `pane`, is alive, takes keys, and shows all texts and rows."""
+    """The tmux format that is true if the keys may be sent."""
     identity = pane.identity
     equal = {
         "pid": str(identity.server_pid),
@@ -123,7 +123,7 @@ def _condition(pane: PaneState, showing: Sequence[str], rows: ShownRows) -> str:
 
 
 def _all_of(tests: list[str]) -> str:
-    """Join all tests into one format. They form a tree, because tmux limits the depth of a format to 100."""
+    """Join all tests into one format, as a tree, because tmux limits the depth of a format to 100."""
     if len(tests) == 1:
         return tests[0]
     half = len(tests) // 2

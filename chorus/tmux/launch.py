@@ -1,8 +1,7 @@
-"""Run a program in a new pane: in a new session, in a new window, or in a side pane next to another pane.
+"""Run a program in a new pane: in a new session or window, in a side pane, or in a popup.
 
-A side pane is right of the other pane, or below it if that pane is narrow. It gets a tmux option by which it
-is found again, whatever runs in it. Panes without this option are never closed. A new pane does not take the
-user's focus; only a popup does.
+A side pane is right of another pane, or below a narrow one. It is marked with `SIDE_PANE_OPTION`, and panes
+without this mark are never closed. Only a popup takes the user's focus.
 """
 
 import os
@@ -60,9 +59,9 @@ def open_pane(
 ) -> PaneId:
     """Run the command (a list of arguments, no shell) in a new pane. The user's focus does not change.
 
-    `name`: the name of the new session or window. `beside`: the pane to split, or the pane whose session gets
-    the new window. `below`: split into an upper and a lower part. For a new session, `size` is its size and
-    `window` the name of its first window; a server is started if there is none.
+    `name` is for a new session or window, `window` for the first window of a new session. `beside` is the
+    pane to split, or the pane whose session gets the new window. A new session starts a server if there is
+    none.
     """
     options = ["-d", "-P", "-F", "#{pane_id}", "-c", str(cwd).replace("#", "##")]
     if placement is PanePlacement.SESSION:
@@ -89,7 +88,7 @@ def open_pane(
 
 
 def _start_session(tmux: Tmux, new_session: Sequence[str]) -> list[str]:
-    """Run `new-session`. Try again if the server is just ending because its last pane has closed."""
+    """Run `new-session`. Try again if the server is just ending."""
     deadline = time.monotonic() + END_TIMEOUT_SECONDS
     while True:
         try:
@@ -101,12 +100,12 @@ def _start_session(tmux: Tmux, new_session: Sequence[str]) -> list[str]:
 
 
 def attach_command(address: Address, target: str) -> list[str]:
-    """The command that shows a session in this terminal. `target`: the session's name or one of its panes."""
+    """The command that shows a session in this terminal. `target` is its name or one of its panes."""
     return ["tmux", "-S", os.fspath(address.socket), "attach-session", "-t", target]
 
 
 def show_message(tmux: Tmux, pane: PaneId, message: str) -> None:
-    """Show a message for some seconds in the status line of every terminal that shows the pane's session."""
+    """Show a message in the status line of every terminal that shows the pane's session."""
     session = read_pane(tmux, pane).session
     for client in tmux.run(["list-clients", "-t", session, "-F", "#{client_name}"]):
         tmux.run(
@@ -115,7 +114,6 @@ def show_message(tmux: Tmux, pane: PaneId, message: str) -> None:
 
 
 def find_side_panes(tmux: Tmux, pane: PaneId) -> list[PaneId]:
-    """The side panes in the window of `pane`."""
     listed = tmux.run(["list-panes", "-t", pane, "-F", f"#{{{SIDE_PANE_OPTION}}} #{{pane_id}}"])
     return [PaneId(line.partition(" ")[2]) for line in listed if line.startswith("1 ")]
 
@@ -128,7 +126,7 @@ def has_room_for_side_pane(tmux: Tmux, pane: PaneId) -> bool:
 def open_side_pane(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str] | None = None
 ) -> PaneId:
-    """Run the command right of `pane`, or below it if it is narrow, in that pane's directory."""
+    """Run the command in a side pane of `pane`, in that pane's directory."""
     state = read_pane(tmux, pane)
     below = state.width < MIN_BESIDE_WIDTH
     opened = open_pane(
@@ -150,9 +148,9 @@ def open_side_pane(
 def show_side_pane(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str]
 ) -> str | None:
-    """Run the command in a side pane of `pane`, or in a new window if `pane` is too small to be split.
+    """Open a side pane, or a window if `pane` is too small to be split. Return an error message or None.
 
-    Nothing is opened if there is a side pane already. Returns None, or the error message if opening fails.
+    Does nothing if there is a side pane already.
     """
     try:
         if find_side_panes(tmux, pane):
@@ -169,9 +167,9 @@ def show_side_pane(
 def open_side_window(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str]
 ) -> None:
-    """Run the command in a new window of the session of `pane`, and show the user the window's number.
+    """Run the command in a new window of the pane's session, and show the user the window's number.
 
-    Does nothing if the session already has a window that this function opened.
+    Does nothing if this window exists already.
     """
     listed = tmux.run(["list-panes", "-s", "-t", pane, "-F", f"#{{{SIDE_PANE_OPTION}}} #{{window_name}}"])
     if f"1 {WINDOW_NAME}" in listed:
@@ -211,7 +209,7 @@ def open_popup(
 
 
 def choose_session_name(tmux: Tmux, wanted: str) -> str:
-    """A free name for a new session: `wanted` without special characters, with a number if that is taken."""
+    """A free name for a new session: `wanted` without special characters, and with a number if needed."""
     base = _NOT_IN_NAMES.sub("-", wanted).strip("-") or "chorus"
     try:
         taken = set(tmux.run(["list-sessions", "-F", "#{session_name}"]))

@@ -1,7 +1,6 @@
-"""The state of a pane, its identity, its screen and its history.
+"""The state, identity, screen and history of a pane.
 
-All fields are read with one format string in one command, over a control connection or by one process.
-libtmux's pane objects would start more processes.
+One command reads all fields; libtmux's pane objects would start more processes.
 """
 
 from dataclasses import dataclass
@@ -31,9 +30,9 @@ FORMAT = _SEPARATOR.join(f"#{{{name}}}" for name in _NUMBERS + _TEXTS)
 
 @dataclass(frozen=True, slots=True)
 class PaneIdentity:
-    """The identity of a pane: its server process, its id, and the process of the program started in it.
+    """Identifies a pane and the program started in it.
 
-    A new server counts panes from %0 again; `respawn-pane` keeps the id and changes the program.
+    The id is not enough: a new server counts from %0 again, and `respawn-pane` keeps the id.
     """
 
     server_pid: int
@@ -77,10 +76,10 @@ def read_pane(tmux: Tmux, pane: PaneId) -> PaneState:
 
 
 def pane_state_command(pane: PaneId) -> list[str]:
-    """The command that prints the state of one pane in one line.
+    """The command that prints the state of one pane, and fails if there is no such pane.
 
-    It fails if there is no such pane. `display-message -t` would print an empty line instead, and
-    `list-panes -a` one line for every session the window is linked into.
+    `display-message -t` would print an empty line instead, and `list-panes -a` one line for every session the
+    window is linked into.
     """
     return ["list-panes", "-t", pane, "-f", f"#{{==:#{{pane_id}},{pane}}}", "-F", FORMAT]
 
@@ -125,7 +124,6 @@ class Screen:
 
 
 def read_screen(tmux: Tmux, pane: PaneId, *, styled: bool = False) -> Screen:
-    """Read the screen and the state of the pane in one command, so that they fit together."""
     style = ["-e"] if styled else []
     lines = tmux.run(pane_state_command(pane), ["capture-pane", "-p", *style, "-t", pane])
     state = parse_pane(lines[0])
@@ -144,7 +142,7 @@ def read_history(tmux: Tmux, pane: PaneId) -> str:
 
 
 def read_width_and_history(tmux: Tmux, pane: PaneId) -> tuple[int, bytes]:
-    """Return the width of the pane and all output that tmux still has, read at the same moment."""
+    """Return the width of the pane and its history, read at the same moment."""
     state, *lines = tmux.run(pane_state_command(pane), history_command(pane))
     text = "".join(line + "\n" for line in lines)
     return parse_pane(state).width, text.encode("utf-8", "surrogateescape")

@@ -1,7 +1,7 @@
 """Read everything a pane prints, byte for byte, through a pipe.
 
 tmux has one pipe per pane, and a new pipe replaces the old one. So Chorus opens a pipe only if the pane has
-none, and closes only its own pipe. One tmux command checks for a pipe and opens it.
+none, and closes only its own pipe.
 """
 
 import os
@@ -50,8 +50,8 @@ class PanePipe:
     def close(self, tmux: Tmux) -> None:
         """Close the pipe, unless another program's pipe has replaced it.
 
-        This asks tmux to close the pipe. It is not enough to end the program that tmux writes to: tmux would
-        keep a dead pipe until the pane prints again.
+        Ending the program that tmux writes to is not enough: tmux would keep a dead pipe until the pane
+        prints again.
         """
         while not self.ended and self.read():
             pass
@@ -72,7 +72,7 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
     """Pipe the pane into `fifo`, which is created. Raises PipeTaken if another program pipes the pane.
 
     Earlier output is read in the same command, so that nothing is missed or repeated. If a killed watcher
-    left an open pipe at `fifo`, it is used again. Then some output may be in `before` and also be read later.
+    left an open pipe at `fifo`, it is used again, and some output may be read twice.
     """
     left = _reopen(fifo)
     server_pid = tmux.run(["display-message", "-p", "#{pid}"])[0]
@@ -95,10 +95,9 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
 
 
 def _reopen(fifo: Path) -> tuple[int, bytes] | None:
-    """Open a fifo that still has a writer. Return its descriptor, and its first byte or b"".
+    """Return a descriptor of a fifo that still has a writer, and its first byte or b""; otherwise None.
 
-    Whether there is a writer is known only after reading a byte. If there is none, remove the fifo and return
-    None. Also return None if there is no fifo.
+    Only reading shows whether there is a writer. A fifo without a writer is removed.
     """
     if not fifo.exists():
         return None
@@ -115,10 +114,9 @@ def _reopen(fifo: Path) -> tuple[int, bytes] | None:
 
 
 def _render_writer(fifo: Path) -> str:
-    """The shell command that copies the pane's output from tmux to the fifo.
+    """The shell command that copies the pane's output to the fifo.
 
-    Once it has opened the fifo, it creates a file, which `_wait_for_writer` waits for. tmux's own
-    umask may let others read what is created.
+    It creates the file that `_wait_for_writer` waits for.
     """
     path, connected = shlex.quote(str(fifo)), shlex.quote(str(_connected_file(fifo)))
     return escape_format(f"umask 077; exec > {path}; echo > {connected}; exec cat")

@@ -1,7 +1,7 @@
 """Servers that did not reply in time: they are not asked again for a while.
 
-A stopped server accepts connections and never replies. Every call would wait for its timeout, and the
-watcher calls often. So after one timeout, every call fails at once for RETRY_SECONDS.
+A stopped server accepts connections and never replies. After one timeout, every call fails at once for
+RETRY_SECONDS instead of waiting again.
 """
 
 import time
@@ -16,13 +16,12 @@ _silent: dict[Address, float] = {}
 
 
 def raise_if_silent(address: Address) -> None:
-    """Raise ServerTimeout if a call to the server timed out less than RETRY_SECONDS ago."""
     if _silent.get(address, 0.0) > time.monotonic():
         raise ServerTimeout(str(address.socket))
 
 
 def note_timeout(address: Address) -> ServerTimeout:
-    """Remember that the server did not reply, and return the error that says so."""
+    """Remember that the server did not reply, and return the error to raise."""
     _silent[address] = time.monotonic() + RETRY_SECONDS
     return ServerTimeout(str(address.socket))
 

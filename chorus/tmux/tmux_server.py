@@ -1,8 +1,7 @@
-"""Run tmux commands, one process per call, through libtmux. About 2 ms per call.
+"""Run tmux commands through libtmux, one process and about 2 ms per call.
 
 libtmux's Session and Pane objects are not used. They start up to nine processes where one or two are enough
-(splitting and closing a pane took 3.6 times as long), pass a program to a shell as one string, and return
-empty lists on any failure.
+(splitting and closing a pane took 3.6 times as long), and return empty lists on any failure.
 """
 
 import re
@@ -86,10 +85,7 @@ class _LimitedCommand(tmux_cmd):
 
 @dataclass(frozen=True, slots=True)
 class _LimitedProcess:
-    """A process with a time limit. It has only the members of Popen that libtmux uses.
-
-    At the limit, the process is killed and subprocess.TimeoutExpired is raised.
-    """
+    """Popen as libtmux uses it. At the time limit, the process is killed and TimeoutExpired raised."""
 
     started: subprocess.Popen[str]
     seconds: float
@@ -121,9 +117,6 @@ def read_version() -> str:
 
 
 def is_supported(version: str) -> bool:
-    """True if Chorus supports this version.
-
-    A version without a number, such as `master`, is supported: it is built from the newest source.
-    """
+    """True if Chorus supports this version, or if the version has no number, such as `master`."""
     numbers = re.search(r"(\d+)\.(\d+)", version)
     return numbers is None or (int(numbers[1]), int(numbers[2])) >= MIN_VERSION

@@ -1,4 +1,4 @@
-"""Watch single directories: an event loop can wait until something in them changes."""
+"""Watch single directories from an event loop."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,23 +15,22 @@ __all__ = ["DirectoryWatch", "open_directory_watch"]
 
 
 class DirectoryWatch(Protocol):
-    """Watches directories. `open_directory_watch` returns one, or None where they cannot be watched."""
+    """Watches directories. `open_directory_watch` creates one."""
 
     def fileno(self) -> int:
-        """A descriptor that is readable once something changed."""
+        """A descriptor that becomes readable after a change."""
         ...
 
     def watch(self, directories: Iterable[Path]) -> None:
-        """Watch these directories, and stop watching all others.
+        """Watch these directories, and stop watching others. Raises OSError if that fails.
 
-        If a directory does not exist, the nearest existing directory above it is watched. Call this again
-        after a change: a directory may have appeared, or replaced another. Raises OSError if a directory
-        cannot be watched.
+        Instead of a missing directory, the nearest existing directory above it is watched. Call this again
+        after a change: a directory may have appeared or been replaced.
         """
         ...
 
     def drain(self) -> None:
-        """Discard the changes up to now. The descriptor is not readable again until the next change."""
+        """Discard the changes up to now."""
         ...
 
     def close(self) -> None: ...

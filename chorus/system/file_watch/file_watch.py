@@ -1,8 +1,7 @@
 """Watch a work tree, and report which paths may have changed since the last report.
 
-Paths are relative, and a directory means everything below it. The watch also reports whether HEAD may have
-moved, and whether events were lost: then only a scan finds what changed. An event is only a hint. The caller
-reads from the disk what has changed.
+Paths are relative, and a directory means everything below it. An event is only a hint: the caller must read
+the disk.
 """
 
 import itertools
@@ -42,7 +41,7 @@ BARRIER_DIRECTORY = "chorus/barrier"
 
 @dataclass(frozen=True, slots=True)
 class WatchedChanges:
-    """What may have changed since the last report. `lost`: events are missing, so the caller must scan."""
+    """Possible changes since the last report. If `lost`, events are missing and the caller must scan."""
 
     seen: Mapping[RepoPath, float]  # when each path was first reported, in seconds since 1970
     head: bool
@@ -54,7 +53,7 @@ class WatchedChanges:
 
 
 class FileWatch:
-    """Watches one work tree in threads of watchdog. The caller gets the changes from `take`."""
+    """Watches one work tree in threads of watchdog."""
 
     def __init__(
         self,
@@ -65,10 +64,9 @@ class FileWatch:
         on_head: Callable[[], None] = lambda: None,
         polling: bool = False,
     ) -> None:
-        """`wake`: called after a change. `on_head`: called after a change that may have moved HEAD.
+        """`wake` is called when there are changes to `take`, and `on_head` when HEAD may have moved.
 
-        Both are called in a thread of the watch; `wake` also in `start`, if something cannot be watched.
-        `polling`: watch nothing, so that the caller scans.
+        Both are usually called in another thread. With `polling`, nothing is watched and the caller scans.
         """
         self._polling = polling
         self._root = os.fspath(work_tree)
@@ -83,7 +81,7 @@ class FileWatch:
         self.problem: str | None = None
 
     def start(self) -> None:
-        """Start watching. If this fails (inotify limits), raise no error: set the attribute `problem`."""
+        """Start watching. An OSError, as at an inotify limit, is not raised but noted in `problem`."""
         if self._polling:
             return
         try:
@@ -101,7 +99,7 @@ class FileWatch:
 
     @property
     def needs_scan(self) -> bool:
-        """True if not everything is watched, so that only a scan finds all changes."""
+        """True if the watch is incomplete, so that only a scan finds all changes."""
         return self._observer is None or self.problem is not None
 
     def take(self) -> WatchedChanges:
@@ -116,8 +114,7 @@ class FileWatch:
     def flush_barrier(self, then: Callable[[], None]) -> bool:
         """Call `then`, in another thread, once every change made up to now has been reported.
 
-        Returns False, and does not call `then`, if this cannot be known: the watch is incomplete, does not
-        keep the order of changes, or the barrier's file cannot be created.
+        Returns False, without calling `then`, if the watch cannot tell.
         """
         return not self.needs_scan and self._barriers.raise_one(then)
 
@@ -132,11 +129,6 @@ class FileWatch:
         )
 
     def _dispatch(self, event: FileSystemEvent) -> None:
-        """Record an event for the next report, or pass it to the barriers.
-
-        Depending on its path, it means a changed path, a possible move of HEAD, a barrier that was reached,
-        or that changes may be missing. Called in one thread, in the order of the events.
-        """
         paths = [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
         for path in paths:
             if path.startswith(self._git_dir + "/"):
@@ -189,8 +181,7 @@ class FileWatch:
 class _Barriers:
     """Barrier files: when the watch reports the creation of one, it has reported all earlier changes.
 
-    The order is kept by inotify, which has one queue for all watched directories, and by the emitter and its
-    observer. Barrier files are in the git directory, not in the work tree.
+    inotify keeps the order, because one queue serves all watched directories.
     """
 
     def __init__(self, directory: str) -> None:

@@ -1,8 +1,6 @@
-"""Replace a file so that readers see the old content or the new, never part of it.
+"""Replace a file atomically: readers see the old content or the new, never part of it.
 
-For files outside the user's work tree. Three places have their own way: `store/lock_file.py` (git's lock
-protocol), `store/objects/loose_objects.py` (names that git prunes) and `store/worktree/staged_file.py` (never
-follows a symbolic link). Standard library only: short commands import it.
+For files outside the user's work tree. Standard library only, because short commands import this module.
 """
 
 import itertools
@@ -26,9 +24,9 @@ def replace_file(
 ) -> None:
     """Write `data` to a temporary file next to `path`, then rename it over `path`.
 
-    `mode`: permission bits; by default those of the replaced file or, for a new file, those the umask allows.
-    `durable`: wait until the bytes are on the disk before the rename. `check`: called just before the rename;
-    if it raises, `path` keeps its content.
+    Without `mode`, the file keeps its permission bits, and a new file gets those the umask allows. `durable`:
+    wait until the bytes are on the disk before the rename. `check` is called just before the rename; if it
+    raises, `path` keeps its content.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{next(_serial)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC

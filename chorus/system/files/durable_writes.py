@@ -1,8 +1,7 @@
-"""Write objects to the disk before the ref that reaches them, with one wait per ref.
+"""Make sure that objects are on the disk before a ref points to them.
 
-The system starts writing each file to the disk at once. Before a ref moves, Chorus waits for all of them, so
-that after a power loss no ref points to a missing object. There is no wait on a file system in memory, or if
-the git setting `chorus.durable` is false.
+The system starts writing each file at once. Before a ref moves, Chorus waits for all of them. There is no
+wait on a file system in memory, or if the git setting `chorus.durable` is false.
 """
 
 import os
@@ -53,7 +52,7 @@ class PendingWrites:
         self.failures = 0  # how often files that were taken may not have reached the disk
 
     def take(self, descriptor: int) -> None:
-        """Start flushing a complete file to the disk. Its descriptor is closed by this object."""
+        """Start writing a complete file to the disk, and take over its descriptor."""
         if not self.enabled:
             os.close(descriptor)
             return
@@ -66,7 +65,7 @@ class PendingWrites:
         """Wait until the bytes of all files are on the disk.
 
         On macOS, only make sure that they reach the disk before anything written later. The files' names
-        reach the disk with the next `sync_file`, which the ref update calls.
+        reach the disk with the next `sync_file`.
         """
         pending, self._pending = self._pending, []
         try:
@@ -80,9 +79,9 @@ class PendingWrites:
 
 
 def sync_journal(descriptor: int) -> None:
-    """Wait until everything in the file system's journal (see `find_journaled_device`) is on the disk.
+    """Wait until all earlier changes in the file system's journal are on the disk.
 
-    This sets the file's modification time and syncs the file: the journal writes all earlier changes first.
+    For devices that `find_journaled_device` returns. Changes the file's modification time.
     """
     os.utime(descriptor)
     sync_file(descriptor)

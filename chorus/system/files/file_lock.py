@@ -1,7 +1,7 @@
 """Exclusive locks between processes, by `flock`: the kernel releases them when their holder ends.
 
-Whoever can open a file can hold a lock on it, so a lock file that others could open is replaced. Standard
-library only: short commands import it.
+Any user who can open a lock file can hold its lock, so a file that others could open is replaced. Standard
+library only, because short commands import this module.
 """
 
 import errno
@@ -29,7 +29,7 @@ class NoLocks(ChorusError):
 
 
 class FileLock:
-    """An exclusive lock on a file, which is created if missing. It can be taken again after `release`."""
+    """An exclusive lock on a file, which is created if missing."""
 
     __slots__ = ("_descriptor", "_path")
 
@@ -38,11 +38,11 @@ class FileLock:
         self._descriptor = _open_own(path)
 
     def acquire(self) -> None:
-        """Take the lock. Wait while another process holds it."""
+        """Wait for the lock and take it."""
         self._lock(fcntl.LOCK_EX)
 
     def try_acquire(self) -> bool:
-        """Take the lock if it is free. Return False if another process holds it."""
+        """Take the lock and return True, or return False if it is held."""
         try:
             self._lock(fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -57,7 +57,7 @@ class FileLock:
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def write(self, data: bytes) -> None:
-        """Replace the content of the file, for instance with the id of the process that holds the lock."""
+        """Replace the content of the lock file, for example by the holder's process id."""
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, data, 0)
 
@@ -68,7 +68,7 @@ class FileLock:
 
 @contextmanager
 def try_lock(path: Path) -> Iterator[bool]:
-    """Hold the lock on `path` in the block. Yields False, without waiting, if another process holds it."""
+    """Hold the lock on `path` in the block. Yields False if another process holds it."""
     make_private(path.parent)
     lock = FileLock(path)
     try:
@@ -78,7 +78,7 @@ def try_lock(path: Path) -> Iterator[bool]:
 
 
 def is_locked(path: Path) -> bool:
-    """True if another process holds the lock on `path`. This takes a shared lock for an instant."""
+    """True if the lock on `path` is held. The check takes a shared lock for an instant."""
     try:
         with path.open("rb") as file, _refusing_without_locks(path):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -90,7 +90,7 @@ def is_locked(path: Path) -> bool:
 
 
 def require_locks(directory: Path) -> None:
-    """Raise `NoLocks` if the file system of this directory has no locks. Tries it with a new file."""
+    """Raise `NoLocks` if the file system of this directory has no locks."""
     path = directory / f"{os.getpid()}.locks"
     lock = FileLock(path)
     try:
@@ -111,10 +111,7 @@ def _refusing_without_locks(path: Path) -> Iterator[None]:
 
 
 def _open_own(path: Path) -> int:
-    """Open the lock file and return its descriptor.
-
-    If another user created the file or could open it, replace it: that user may hold the lock.
-    """
+    """Open the lock file. Replace it first if another user may hold its lock."""
     try:
         descriptor = os.open(path, OPEN, FILE_MODE)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Differences between file systems: how git spells names on them, and whether every change is reported."""
+"""Differences between file systems: the spelling of names, and changes by other machines."""
 
 from pathlib import Path
 
@@ -17,5 +17,5 @@ REMOTE_FILE_SYSTEMS = {
 
 
 def is_remote(directory: Path) -> bool:
-    """True if other machines may write to the directory's file system without an event on this machine."""
+    """True if other machines may change the directory's file system without an event here."""
     return bool(file_system_types(directory) & REMOTE_FILE_SYSTEMS)

@@ -1,9 +1,7 @@
 """Find a work tree and its git directories by looking at files, without starting git.
 
-For commands that must answer within milliseconds, and for paths that may be in no repository.
-`store/git_paths.py` asks git instead, because only git knows whether it accepts the repository (a bare
-repository, an unknown extension, `safe.directory`). Paths are strings here, because short commands import
-this module, and importing pathlib takes a third of the time Python itself needs to start.
+Fast, but git may still refuse the repository: `store/git_paths.py` asks git. Paths are strings, because short
+commands import this module, and importing pathlib takes a third as long as starting Python.
 """
 
 import os
@@ -39,9 +37,9 @@ def read_common_dir(git_dir: AnyPath) -> str:
 
 
 def work_tree_label(git_dir: AnyPath, common_dir: AnyPath) -> str:
-    """The name of a work tree for users: `main`, or for a linked work tree the name that git gave it.
+    """The name of a work tree for users: `main`, or the name that git gave a linked work tree.
 
-    A linked work tree that git named `main` is `worktree-main`.
+    A linked work tree that git named `main` is called `worktree-main`.
     """
     if os.fspath(git_dir) == os.fspath(common_dir):
         return "main"
@@ -50,7 +48,7 @@ def work_tree_label(git_dir: AnyPath, common_dir: AnyPath) -> str:
 
 
 def label_of(directory: AnyPath) -> str | None:
-    """The name of the work tree that a directory is in; None if it is in none, or if this is unknown."""
+    """The name of the work tree that contains `directory`; None if there is none, or on an error."""
     try:
         root = find_work_tree(directory)
         git_dir = realpath(read_git_dir(root)) if root is not None else None
@@ -60,7 +58,7 @@ def label_of(directory: AnyPath) -> str | None:
 
 
 def list_work_trees(common_dir: AnyPath) -> dict[str, str]:
-    """The work trees of a repository that exist and were recorded by Chorus, by name, the main one first."""
+    """The roots of the work trees that exist and that Chorus recorded, by name, the main one first."""
     found: dict[str, str] = {}
     common = os.fspath(common_dir)
     main = os.path.dirname(common)
@@ -79,7 +77,7 @@ def list_work_trees(common_dir: AnyPath) -> dict[str, str]:
 
 
 def _holds_git(directory: str) -> bool:
-    """True if `directory` contains `.git`. Raises OSError if this cannot be checked."""
+    """True if `directory` contains `.git`. Raises OSError if that cannot be checked."""
     try:
         os.stat(join(directory, ".git"))
     except (FileNotFoundError, NotADirectoryError):
@@ -92,7 +90,7 @@ def _has_history(git_dir: str) -> bool:
 
 
 def _linked_root(git_dir: str) -> str | None:
-    """The work tree that a linked git directory belongs to; None if it was removed or moved."""
+    """The work tree of a linked git directory; None if it was removed or moved."""
     try:
         pointer = _read_line(join(git_dir, "gitdir"))
         root = realpath(os.path.dirname(normpath(join(git_dir, pointer))))

@@ -1,9 +1,8 @@
-"""Resolve the paths that another process names, relative to the working directory of that process.
+"""Resolve paths as another process sees them, from its working directory.
 
-Symbolic links are followed as they are now. A link in `/proc` (`/proc/self/cwd`, `/dev/stdin`) means
-something else in every process, so a path through such a link is not resolved. The work tree may also have a
-second path without any link (a bind mount, `/System/Volumes/Data` on macOS). A path below the second path is
-returned as a path below the work tree.
+Links in `/proc` differ for each process, so a path through such a link (`/proc/self/cwd`, `/dev/stdin`) is
+not resolved. The work tree may have a second path without any link (a bind mount, `/System/Volumes/Data` on
+macOS). A path below the second path is returned as a path below the work tree.
 """
 
 import errno
@@ -25,7 +24,7 @@ _SHORT_NAME = re.compile(r"~[0-9]")
 
 
 class PathResolver:
-    """Resolves paths. It caches what it finds on the disk, so create a new resolver for each question."""
+    """Resolves paths, and caches what it reads from the disk: create a new resolver for each question."""
 
     def __init__(self, working: str, root: str) -> None:
         self._working = working
@@ -34,7 +33,7 @@ class PathResolver:
         self._is_root_by_path: dict[str, bool] = {}
 
     def resolve(self, path: str) -> str | None:
-        """The absolute path, without links, that `path` means in the working directory; None if unknown."""
+        """Return the absolute path without links; None if it cannot be resolved."""
         if len(path) > _MAX_LENGTH:
             return None
         try:
@@ -69,7 +68,7 @@ class PathResolver:
         return at
 
     def _is_short_name(self, path: str, name: str) -> bool:
-        """True if `name`, the last part of `path`, is a short name such as `GIT~1` for `.git`.
+        """True if `name` is a short name of Windows, such as `GIT~1` for `.git`.
 
         A short name can be opened, but the directory does not list it.
         """
@@ -88,7 +87,7 @@ class PathResolver:
         return self._targets[path]
 
     def _path_in_root(self, path: str) -> str | None:
-        """Return `path` spelled as the work tree or a path below it; None if it is outside the work tree."""
+        """Return `path` spelled with the work tree's own path; None if it is outside the work tree."""
         if f"{path}/".startswith(f"{self._root.rstrip('/')}/"):
             return path
         above, below = path, ""

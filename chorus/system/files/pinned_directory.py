@@ -1,6 +1,6 @@
-"""A directory pinned by inode, so that it is not confused with another one created at its path later.
+"""A directory that is kept open, so that a new directory at its path is not mistaken for it.
 
-The directory is kept open, so its inode number is not reused.
+An inode number is not reused while its directory is open.
 """
 
 import logging
@@ -21,7 +21,7 @@ class PinnedDirectory:
         self._descriptor = os.open(path, os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY))
 
     def is_there(self) -> bool:
-        """True if the directory is still at its path: it was not removed or moved, and can be reached."""
+        """True if the directory is still at its path."""
         try:
             return os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))  # noqa: PTH116  beside os.fstat
         except OSError:
@@ -29,7 +29,7 @@ class PinnedDirectory:
 
     @contextmanager
     def ignore_if_removed(self) -> Iterator[None]:
-        """In the block, ignore errors if the directory is no longer at its path; otherwise raise them."""
+        """In the block, ignore `ChorusError` and `OSError` if the directory is no longer at its path."""
         try:
             yield
         except (ChorusError, OSError) as error:

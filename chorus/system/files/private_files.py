@@ -1,8 +1,6 @@
 """Directories and files that only their owner can use, from the moment they exist.
 
-The content of everything Chorus records is below a directory of mode 0700, so no other user can read it,
-hold a lock there or put anything there. Files get mode 0600 as well. Standard library only: short commands
-import it.
+Standard library only, because short commands import this module.
 """
 
 import os
@@ -35,9 +33,9 @@ class NotADirectory(ChorusError, NotADirectoryError):
 def make_private(directory: Path) -> None:
     """Create a private directory, and missing directories above it.
 
-    If the directory exists and others can use it, make it private with everything in it. Lock files that
-    others can open are removed, because others may hold the locks, unless a process of this user may hold
-    them: one of the files names such a process.
+    An existing directory that others can use is made private, with everything in it. Lock files that others
+    can open are removed, because others may hold the locks. But if a lock file names a live process of this
+    user, all of them are kept.
     """
     try:
         directory.mkdir(mode=DIRECTORY_MODE)
@@ -49,12 +47,12 @@ def make_private(directory: Path) -> None:
 
 
 def open_private(path: str, flags: int) -> int:
-    """An `opener` for `open` that creates files that only their owner can use."""
+    """An `opener` for `open` that creates private files."""
     return os.open(path, flags | os.O_CLOEXEC, FILE_MODE)
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append a line to a private file. If a crash cut the last line short, start a new one."""
+    """Append a line to a private file, on a new line even if a crash cut the last one short."""
     with open(path, "a+b", opener=open_private) as file:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
@@ -63,7 +61,6 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def is_private(state: os.stat_result) -> bool:
-    """True if no other user may open the file or directory."""
     return not state.st_mode & OTHERS
 
 
@@ -87,7 +84,7 @@ def _correct(directory: Path) -> None:
 
 
 def _names_own_process(lock: Path) -> bool:
-    """True if the lock file has the id of a live process of this user, as the watcher writes it."""
+    """True if the lock file holds the id of a live process of this user."""
     try:
         if not stat.S_ISREG(lock.lstat().st_mode):
             return False  # reading a pipe could block

@@ -1,4 +1,4 @@
-"""Notifications of the desktop, by notify-send."""
+"""Desktop notifications, with notify-send."""
 
 import shutil
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ SESSION_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS")
 
 
 def desktop_command(title: str, text: str, environment: Mapping[str, str]) -> list[str] | None:
-    """The command that shows this notification; None without a desktop or without notify-send."""
+    """The command that shows this notification; None without a desktop session or notify-send."""
     if not any(environment.get(name) for name in SESSION_VARIABLES):
         return None
     if (program := shutil.which("notify-send", path=environment.get("PATH"))) is None:

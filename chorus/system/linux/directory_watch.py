@@ -15,7 +15,7 @@ READ_BYTES = 1 << 16
 
 
 def open_directory_watch() -> "DirectoryQueue | None":
-    """Create a watch of directories. None if that fails, as at the user's limit of inotify queues."""
+    """Return a new directory watch; None if that fails, as at the user's limit of inotify queues."""
     try:
         return DirectoryQueue()
     except OSError as error:
@@ -24,7 +24,7 @@ def open_directory_watch() -> "DirectoryQueue | None":
 
 
 class DirectoryQueue:
-    """A `DirectoryWatch` (see `chorus/system/file_watch/directory_watch.py`) with an inotify queue."""
+    """A `DirectoryWatch` with an inotify queue."""
 
     def __init__(self) -> None:
         self._queue = call_libc(LIBC.inotify_init1, os.O_CLOEXEC | os.O_NONBLOCK)

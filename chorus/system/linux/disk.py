@@ -1,4 +1,4 @@
-"""Writing files to the disk: sync_file_range, journals, and which file system a directory is on."""
+"""Write files to the disk, and find the type of a file system."""
 
 import errno
 import os
@@ -20,20 +20,20 @@ def sync_file(descriptor: int) -> None:
 
 
 def start_writing(descriptor: int) -> None:
-    """Let the system write the bytes of a file to the disk, without waiting for it."""
+    """Start writing the bytes of a file to the disk."""
     _sync_range(descriptor, START)
 
 
 def finish_writing(descriptors: Sequence[int]) -> None:
-    """Wait until the bytes of these files, which `start_writing` was called for, are on the disk."""
+    """Wait until the bytes of these files are on the disk."""
     for descriptor in descriptors:
         _sync_range(descriptor, FINISH)
 
 
 def find_journaled_device(directory: Path) -> int | None:
-    """The device of this directory, if it has one journal that keeps the order of changes to all files.
+    """The directory's device, if one journal certainly keeps the order of all changes there; otherwise None.
 
-    On such a device, waiting for the newest file means waiting for all files. None if this is not certain.
+    On such a device, waiting for the newest file means waiting for all files.
     """
     types = file_system_types(directory)
     device = directory.stat().st_dev
@@ -43,12 +43,12 @@ def find_journaled_device(directory: Path) -> int | None:
 
 
 def is_in_memory(directory: Path) -> bool:
-    """True if the file system is in memory: a power loss loses all of it, objects and refs alike."""
+    """True if the directory is on a file system in memory, which a power loss erases."""
     return bool(file_system_types(directory) & MEMORY_FILE_SYSTEMS)
 
 
 def file_system_types(directory: Path) -> set[str]:
-    """The types of file system that the kernel lists for the directory's device; empty if unknown."""
+    """The file system types that the kernel lists for the directory's device; empty if unknown."""
     try:
         device = directory.stat().st_dev
         mounts = Path("/proc/self/mountinfo").read_bytes().splitlines()
@@ -76,11 +76,7 @@ def _sync_range(descriptor: int, flags: int) -> None:
 
 @cache
 def _load_sync_file_range() -> Callable[[int, int], int]:
-    """Return a function that calls `sync_file_range`, which Python does not offer.
-
-    The function takes a descriptor and flags, writes the file's bytes without its metadata, and returns the
-    error number, or 0.
-    """
+    """Return a function that calls `sync_file_range` for a whole file and returns its error number, or 0."""
     import ctypes  # noqa: PLC0415  takes 8 ms, and only writers need it
 
     function = getattr(ctypes.CDLL(None, use_errno=True), "sync_file_range", None)

@@ -1,9 +1,8 @@
 """A watchdog emitter that watches a whole directory tree through one inotify queue.
 
-watchdog's own inotify emitter holds back the first half of a rename, reports an overflow of the kernel's
-queue only in its log, and does not report that a limit keeps it from watching a directory. This emitter
-reports all of these immediately. It also keeps the kernel's order across the tree, which the barrier of
-`file_watch.py` relies on. Linux only.
+watchdog's own emitter holds back the first half of a rename, and its events do not show an overflow of the
+queue or a limit. This emitter reports all of these immediately. It also keeps the kernel's order across the
+tree, which the barriers of `file_watch.py` need.
 """
 
 import ctypes
@@ -60,11 +59,10 @@ GIT = b".git"
 
 
 class InotifyEmitter(EventEmitter):
-    """Watches one directory tree without its `.git` directories. Also watches the directories in `flat`.
+    """Watches one directory tree without its `.git` directories, and each directory of `flat` by itself.
 
-    A directory in `flat` is watched without its subdirectories. A directory that appears is reported only
-    after it is watched, so a caller that then reads it misses nothing. A rename is reported immediately, as
-    one path that disappeared and one that appeared.
+    A directory that appears is reported only after it is watched, so a caller that then reads it misses
+    nothing. A rename is reported as one path that disappeared and one that appeared.
     """
 
     def __init__(
@@ -90,7 +88,6 @@ class InotifyEmitter(EventEmitter):
         self._poll = select.poll()  # select() stops at descriptor 1024
 
     def on_thread_start(self) -> None:
-        """Watch everything. Raises OSError if the root cannot be watched."""
         self._queue = call_libc(LIBC.inotify_init1, os.O_CLOEXEC | os.O_NONBLOCK)
         self._wake = os.eventfd(0)
         try:
@@ -158,7 +155,7 @@ class InotifyEmitter(EventEmitter):
     def _add_tree(self, top: bytes, *, again: bool = False) -> None:
         """Watch a directory and all directories below it, except `.git`.
 
-        A directory that is already watched is not searched, unless `again` is True.
+        A directory that is already watched is searched only if `again` is True.
         """
         found = [top]
         while found:
@@ -169,7 +166,7 @@ class InotifyEmitter(EventEmitter):
                 found += _list_directories(directory)
 
     def _add(self, directory: bytes) -> bool:
-        """Watch one directory. Return False if it was watched before, or cannot be watched."""
+        """Watch one directory. Return False if it was watched before or cannot be watched."""
         try:
             descriptor = self._add_watch(directory)
         except OSError as error:

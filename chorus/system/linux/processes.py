@@ -17,7 +17,7 @@ UNREADABLE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 
 def read_process(pid: int) -> Process | None:
-    """The process with this id; None if it has ended, or if it may not be read."""
+    """The process with this id; None if it has ended or may not be read."""
     try:
         stat = _read(pid, "stat").decode("utf-8", "replace")
         arguments = _read(pid, "cmdline")
@@ -32,7 +32,7 @@ def read_process(pid: int) -> Process | None:
 
 
 def read_start(pid: int) -> str | None:
-    """`Process.started` of the process with this id; None as from `read_process`, which is slower."""
+    """`Process.started` for this id; None if the process has ended or may not be read."""
     try:
         stat = _read(pid, "stat")
     except UNREADABLE:
@@ -70,7 +70,6 @@ def is_stopped(pid: int) -> bool:
 
 
 def list_group(group: int) -> list[int]:
-    """The ids of the processes in a process group."""
     found = []
     for name in os.listdir("/proc"):  # noqa: PTH208  the names alone
         with suppress(ValueError, ProcessLookupError, PermissionError):
@@ -91,7 +90,7 @@ def open_process(pid: int) -> int | None:
 def read_idle_shell(pid: int) -> tuple[str, int] | None:
     """The name and foreground group of a pane's first process; None if it has children, or if unknown.
 
-    As long as the result stays the same, and is not None, nothing new has started in that terminal.
+    While a shell is idle, the result stays the same.
     """
     try:
         if _read(pid, f"task/{pid}/children"):
@@ -108,7 +107,7 @@ def read_directory(pid: int) -> str:
 
 
 def read_environment(pid: int) -> dict[str, str]:
-    """The environment a process was started with. Raises OSError if it cannot be read."""
+    """The environment that a process was started with. Raises OSError if it cannot be read."""
     pairs = _read(pid, "environ").split(b"\0")
     return dict(os.fsdecode(pair).split("=", 1) for pair in pairs if b"=" in pair)
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def short_path(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield a name for `path` that fits into a socket address (108 bytes), however long the path is."""
+    """Yield a name for `path` that fits into a socket address (108 bytes), however long its directory is."""
     parent, name = os.path.split(path)
     directory = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

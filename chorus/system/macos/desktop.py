@@ -1,4 +1,4 @@
-"""Notifications of the desktop, by osascript."""
+"""Desktop notifications, with osascript."""
 
 import shutil
 from collections.abc import Mapping
@@ -9,8 +9,7 @@ _SCRIPT = ("on run argv", "display notification (item 2 of argv) with title (ite
 def desktop_command(title: str, text: str, environment: Mapping[str, str]) -> list[str] | None:
     """The command that shows this notification; None without osascript.
 
-    The caller must not pass a title or text that begins with `-`. Both are arguments of the script, never
-    part of its source.
+    `title` and `text` must not begin with `-`. They are arguments of the script, never part of its source.
     """
     program = shutil.which("osascript", path=environment.get("PATH"))
     return [program, *(word for line in _SCRIPT for word in ("-e", line)), title, text] if program else None

@@ -1,8 +1,8 @@
-"""Writing files to the disk. On macOS `fsync` stops at the drive's cache, so two other calls are used.
+"""Write files to the disk. On macOS, `fsync` stops at the drive's cache.
 
 A barrier (F_BARRIERFSYNC) makes everything written before it reach the disk before anything written later.
-That is enough for objects: they only have to reach the disk before the ref that points to them. A full sync
-(F_FULLFSYNC) empties the drive's cache. By default, git on macOS uses neither.
+That is enough for objects, which only have to reach the disk before their ref. A full sync (F_FULLFSYNC)
+empties the drive's cache.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ def start_writing(descriptor: int) -> None:
 
 
 def finish_writing(descriptors: Sequence[int]) -> None:
-    """Make sure that nothing written from now on reaches the disk before these files."""
+    """Make sure that these files reach the disk before anything written later."""
     if not descriptors:
         return
     try:
@@ -51,7 +51,7 @@ def is_in_memory(directory: Path) -> bool:
 
 
 def file_system_types(directory: Path) -> set[str]:
-    """A set with the type of the directory's file system, as the system names it; empty if unknown."""
+    """The type of the directory's file system, in a set; empty if unknown."""
     import psutil  # noqa: PLC0415  takes 27 ms, and short commands do not need it
 
     path = directory.resolve()

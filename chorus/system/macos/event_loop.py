@@ -1,8 +1,7 @@
 """An event loop that waits with `select`.
 
-kqueue, the default on macOS, and `poll`, which is built on it there, never report that the last writer of a
-named pipe is gone; the end of a pane's output would go unnoticed. The watcher has far fewer than the 1,024
-descriptors that `select` takes.
+On macOS, kqueue and `poll` never report that the last writer of a named pipe is gone. `select` takes 1,024
+descriptors, far more than the watcher has.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Start watching a work tree with FSEvents, or with kqueue where watchdog has no FSEvents.
 
 Both report late, merge several changes of a file into one event, and do not keep the order between files. So
-there are no barriers: a scan finds what changed during a call, and events only wake the watcher.
+there are no barriers: a scan finds the changes of a call.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Processes as psutil shows them, and a terminal's foreground group, which only `ps` shows."""
+"""Processes, as psutil and `ps` show them."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ _OWN_START = psutil.Process().create_time()
 
 
 def read_process(pid: int) -> Process | None:
-    """The process with this id; None if it has ended, or if it may not be read."""
+    """The process with this id; None if it has ended or may not be read."""
     started = read_start(pid)
     if started is None:
         return None
@@ -30,7 +30,7 @@ def read_process(pid: int) -> Process | None:
 
 
 def read_start(pid: int) -> str | None:
-    """`Process.started` of the process with this id; None as from `read_process`, which is slower."""
+    """`Process.started` for this id; None if the process has ended or may not be read."""
     try:
         with _translate_errors():
             process = psutil.Process(pid)
@@ -63,7 +63,6 @@ def is_stopped(pid: int) -> bool:
 
 
 def list_group(group: int) -> list[int]:
-    """The ids of the processes in a process group."""
     found = []
     for pid in psutil.pids():
         with suppress(ProcessLookupError, PermissionError):
@@ -91,7 +90,7 @@ def read_directory(pid: int) -> str:
 
 
 def read_environment(pid: int) -> dict[str, str]:
-    """The environment a process was started with. Raises OSError if it cannot be read."""
+    """The environment that a process was started with. Raises OSError if it cannot be read."""
     with _translate_errors():
         return psutil.Process(pid).environ()
 

@@ -9,7 +9,7 @@ MAX_ADDRESS = 103  # bytes, and a zero at the end
 
 @contextmanager
 def short_path(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield a name for `path` that fits into a socket address (104 bytes), however long the path is."""
+    """Yield a name for `path` that fits into a socket address (104 bytes), however long its directory is."""
     if len(os.fsencode(path)) <= MAX_ADDRESS:
         yield os.fspath(path)
         return

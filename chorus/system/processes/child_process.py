@@ -1,9 +1,8 @@
 """A child process that ends when this process ends, even if this process is killed.
 
-Closing the input of a tmux control client does not always end the client. tmux keeps the client until all
-output is read, and that never happens once the reader is gone. tmux even stops the pane if no other client is
-attached. So the program is started by a shell, which waits on a pipe that only this process holds open. When
-the pipe closes, the shell kills the program.
+A shell starts the program and waits on a pipe that only this process holds open. When the pipe closes, the
+shell kills the program. Closing the input of a tmux control client is not enough: tmux keeps the client until
+all output is read.
 """
 
 import contextlib

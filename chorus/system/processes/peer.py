@@ -14,6 +14,6 @@ __all__ = ["belongs_to_user", "read_peer"]
 
 
 def belongs_to_user(connection: socket.socket) -> bool:
-    """True if the other end is a process of this user, or if the system does not say whose it is."""
+    """True unless the other end is known to belong to another user."""
     _, uid = read_peer(connection)
     return uid in (os.geteuid(), None)

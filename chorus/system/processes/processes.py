@@ -1,4 +1,4 @@
-"""The processes of this machine, and which of them are in the foreground of a terminal."""
+"""The processes of this machine, and those in the foreground of a pane."""
 
 from chorus.system.processes.process import Process
 from chorus.system.this_system import IS_LINUX
@@ -45,10 +45,7 @@ __all__ = [
 
 
 def read_foreground(pane_pid: int) -> list[Process]:
-    """The processes in the foreground of the pane's terminal, sorted by id.
-
-    Empty if the pane's first process has ended or cannot be read.
-    """
+    """The processes in the foreground of the pane's terminal, sorted by id; empty if unknown."""
     shell = read_process(pane_pid)
     if shell is None:
         return []
@@ -59,8 +56,7 @@ def read_foreground(pane_pid: int) -> list[Process]:
 def is_in_foreground(process: Process, pane_pid: int) -> bool:
     """True if this process is running and gets the keys typed into the pane.
 
-    False for a stopped process. After Ctrl-Z, the shell gets the keys. A process stopped by another signal
-    draws nothing, so its screen may be out of date.
+    False for a stopped process: its screen may be out of date.
     """
     now, pane = read_process(process.pid), read_process(pane_pid)
     if now is None or pane is None or now.started != process.started:
