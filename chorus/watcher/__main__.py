@@ -1,7 +1,7 @@
 """`python -m chorus.watcher COMMON_DIR [again]`: run the watcher of one repository in this process.
 
-The repository is claimed first: if another watcher is running, this one exits before it has loaded anything.
-`again` says that this watcher takes over from one that could not write to the disk.
+If another watcher is running, this process exits before it has loaded the rest. `again`: this watcher takes
+over from one that could not write to the disk.
 """
 
 import os
@@ -35,10 +35,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(home: Home, listener: socket.socket, *, successor: bool) -> bool:
-    """Run the watcher. Return True if a new watcher must take over.
-
-    `successor`: this watcher itself took over from another one.
-    """
+    """Run the watcher. Return True if a new watcher must take over."""
     import asyncio  # noqa: PLC0415  what follows takes long to load, and others can connect meanwhile
 
     from chorus.watcher.process import run_until_stopped  # noqa: PLC0415  as above

@@ -1,7 +1,7 @@
 """Run blocking work in threads that never delay the watcher's exit.
 
-`asyncio.to_thread` would delay it: its threads are joined at exit, however long their work takes. The threads
-of this module may be cut off at any point. Work that runs in them must survive that, as it survives a kill.
+The threads of `asyncio.to_thread` are joined at exit. These threads may be cut off at any point: their work
+must survive that, as it survives a kill.
 """
 
 import asyncio
@@ -51,10 +51,7 @@ async def run_in_thread(
 
 
 def from_any_thread(work: Callable[[], Result]) -> Callable[[], Result]:
-    """Wrap a function of the event loop so that any thread can call it.
-
-    A call from another thread runs on the loop, and that thread waits for the result.
-    """
+    """Wrap a function of the event loop, so that any thread can call it and wait for its result."""
     loop, loop_thread = asyncio.get_running_loop(), threading.get_ident()
 
     def call() -> Result:

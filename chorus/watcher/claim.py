@@ -1,7 +1,7 @@
 """Claim a repository: take the watcher's lock, and listen before the rest of the watcher is loaded.
 
-A program that connects while the watcher loads is not refused: its requests are answered once loading is
-done. This module is imported first, so it imports little itself.
+A program that connects while the watcher loads is answered later, not refused. This module imports little,
+because it is imported first.
 """
 
 import os
@@ -34,7 +34,7 @@ def acquire_lock(home: Home) -> FileLock | None:
 def listen(home: Home) -> socket.socket:
     """Listen on the repository's socket, which only its owner can use.
 
-    The caller holds the lock, so an existing socket file was left by a dead watcher.
+    The caller must hold the lock, because an existing socket file is removed.
     """
     home.socket.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -1,8 +1,8 @@
 """Deliver the notes of all work trees to the sessions that made the changes.
 
-A session that reports through hooks or the mod gets its notes in the next reply to one of its events that
-reaches the model. A headless session that Chorus started gets them at once, as a message. Drafts are also
-sent along with the user's next message to the session. Nothing is ever typed into a pane.
+A headless session that Chorus started gets its notes at once, as a message. Other sessions get them in the
+reply to one of their next events. Drafts are also sent with the user's next message to the session. Notes are
+never typed into a pane.
 """
 
 from collections import defaultdict
@@ -63,7 +63,7 @@ class NoteDelivery:
         return note_json(recorder, note)
 
     def any(self, readers: Readers) -> bool:
-        """Return whether any note was ever written. Cheaper than `all`, which also locates each note."""
+        """True if any note was ever written. Cheaper than `all`, which also locates each note."""
         return any(note_log(recorder).last_number() for recorder in readers.values())
 
     def all(self, readers: Readers) -> list[NoteJson]:
@@ -120,13 +120,13 @@ class NoteDelivery:
         return {"sent": sorted(note.n for _, note in chosen), "now": now_sent, "queued": queued}
 
     def send_with_message(self, session: SessionId) -> None:
-        """Queue a session's drafts, so that it reads them with the message that the user has just sent."""
+        """Queue a session's drafts, to be read with the message that the user has just sent."""
         if mine := self._drafts_of(session):
             self._queue(session, mine)
 
     @contextmanager
     def deliver_with_message(self, session: SessionId) -> Iterator[str | None]:
-        """Yield a session's drafts as text for a message; None if there are none. Then mark them as sent."""
+        """Yield a session's drafts as text, or None. Mark them as sent if the block succeeds."""
         mine = self._drafts_of(session)
         if not mine:
             yield None
@@ -161,7 +161,7 @@ class NoteDelivery:
 
     @contextmanager
     def _deliver(self, notes: list[tuple[Recorder, Note]]) -> Iterator[str]:
-        """Yield the text that carries these notes. Mark them as sent when the block has sent it."""
+        """Yield these notes as text. Mark them as sent if the block succeeds."""
         notes = sorted(notes, key=lambda each: each[1].n)
         numbers = {note.n for _, note in notes}
         described = [note_json(recorder, note) for recorder, note in notes]

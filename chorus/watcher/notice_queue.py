@@ -1,10 +1,7 @@
-"""Notices queued for sessions, delivered in the next hook reply.
+"""Notices queued for sessions, until they are delivered in a reply to a hook or the mod, or in a message.
 
-A notice is sent as the reply to the next hook of its session whose output reaches the model. It stays queued,
-also across a restart, until the hook has printed it. A session with the mod gets its notices through the mod.
-A headless session without hooks and mod gets them with the user's next message. If the user undoes a revert
-before its notice is delivered, the session is notified of neither. While the queue is empty, hooks do not
-wait for notices.
+Notices stay queued across a restart. If the user undoes a revert before its notice is delivered, the session
+is notified of neither. While the queue is empty, hooks do not wait for notices.
 """
 
 import json
@@ -41,7 +38,7 @@ class NoticeQueue:
             self._queued = [_parse(value) for value in json.loads(self._path.read_bytes())]
 
     def announce(self) -> None:
-        """Make hooks wait for a reply while there are notices. Call it after the spool is opened."""
+        """Make hooks wait for a reply while there are notices. The spool must be open."""
         self._spool.expect_answers(bool(self._queued or self._sent))
 
     def add(self, notices: Iterable[AnyNotice], sessions: Iterable[Session]) -> list[SessionId]:
@@ -55,13 +52,13 @@ class NoticeQueue:
         return [s.id for s in sessions if s.id in waiting and s.state != "gone" and s.is_live]
 
     def withdraw(self, notices: Iterable[RevertNotice]) -> None:
-        """Remove queued notices that the given notices cancel out, without queueing the given ones."""
+        """Remove queued notices that the given notices cancel out."""
         added = list(notices)
         self._queued = [notice for notice in drop_undone([*self._queued, *added]) if notice not in added]
         self._save()
 
     def reply(self, event: HookEvent) -> None:
-        """Reply to a waiting hook with the notices of its session. Without notices, do nothing."""
+        """Reply to a waiting hook with the notices of its session, if there are any."""
         if not self._queued and not self._sent:
             return
         for replied, printed in self._spool.take_printed_answers().items():
@@ -97,7 +94,7 @@ class NoticeQueue:
             self._confirm(name, arrived=is_sent)
 
     def _confirm(self, event: str, *, arrived: bool) -> None:
-        """Forget the notices sent to a hook, or in a message, if they arrived; else queue them again."""
+        """Forget the notices that were sent if they arrived; else queue them again."""
         sent = self._sent.pop(event, [])
         if not arrived:
             self._queued = drop_undone([*sent, *self._queued])

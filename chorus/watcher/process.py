@@ -58,10 +58,7 @@ Serve = Callable[[asyncio.Event], Awaitable[bool]]
 
 
 def run_until_stopped(home: Home, serve: Serve) -> bool:
-    """Run `serve`, and pass it an event that is set when a signal asks the watcher to stop.
-
-    Return True if a new watcher must take over.
-    """
+    """Run `serve` with an event that a stop signal sets. Return the result of `serve`."""
     _remove_old_files(home)
     open_log(home)
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -75,7 +72,7 @@ def run_until_stopped(home: Home, serve: Serve) -> bool:
 
 
 def _remove_old_files(home: Home) -> None:
-    """Remove the files of earlier versions. A watcher of such a version ends when its lock file is gone."""
+    """Remove the files of earlier versions. A watcher of such a version ends without its lock file."""
     for path in (*home.root.glob("agent.*"), home.spool / "agent"):
         path.unlink(missing_ok=True)
 
@@ -98,6 +95,5 @@ async def _supervise(serve: Serve, bound_the_end: Callable[[], None]) -> bool:
 
 
 def _end_at_once() -> None:
-    """Exit at once, without waiting for threads."""
     log.error("some tasks did not end within %.0f seconds of the stop, and are abandoned", END_SECONDS)
     os._exit(0)

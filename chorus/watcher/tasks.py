@@ -47,8 +47,7 @@ class Tasks:
     def fail(self, error: BaseException) -> bool:
         """Log a failure. Return True if a new watcher must take over.
 
-        That is so if a file could not be written, a lock was held, or the disk is full. Any other failure
-        would happen to a new watcher too.
+        That is so if a file could not be written, a lock was held, or the disk is full.
         """
         log.error("a task of the watcher failed", exc_info=error)
         self.problems[type(error).__name__] = str(error)

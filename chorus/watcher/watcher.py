@@ -244,8 +244,7 @@ class Watcher:
     async def serve(self, stopping: asyncio.Event) -> bool:
         """Catch up with what happened while no watcher ran, then watch until stopped.
 
-        Return True if a new watcher must take over: this one has read events that it could not record, and
-        only a new one reads them again from their sources.
+        Return True if a new watcher must take over and read again the events that this one could not record.
         """
         self._stopping = stopping
         self.notices.load()
@@ -314,7 +313,6 @@ class Watcher:
                 return
 
     def _holds_lock(self) -> bool:
-        """Return whether this watcher still holds the repository's lock file."""
         try:
             now = os.stat(self.home.file("watcher.lock"))  # noqa: PTH116  with every hook
             return os.path.samestat(self._lock, now)
@@ -367,7 +365,7 @@ class Watcher:
         self._mod_fallback.feed(outcomes, source)
 
     def _was_rewound(self, path: Path) -> bool:
-        """Return whether the file's last change may be a rewind: a client set it back to an earlier turn."""
+        """True if the file's last change may be a rewind: a client set it back to an earlier turn."""
         try:
             moment = (path if path.exists() else path.parent).stat().st_mtime
         except OSError:

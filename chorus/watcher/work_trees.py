@@ -1,7 +1,6 @@
 """The watched work trees of the repository: the recorder, the file watch and the call windows of each.
 
-A `WatchedTree` takes the outcomes of the sessions in its work tree and the paths that its file watch reports.
-It records the changes they show, in order. Otherwise, only the requests in `review_requests` write history.
+A `WatchedTree` records the changes that its sessions' outcomes and its file watch report.
 """
 
 import asyncio
@@ -92,10 +91,7 @@ Written = TypeVar("Written")
 
 
 def is_polled(repository: Repository) -> bool:
-    """Return whether to scan the work tree instead of watching it.
-
-    `chorus.fileWatch` decides. If it does not, a work tree on a remote disk is scanned.
-    """
+    """True if `chorus.fileWatch` is `poll`, or by default if the work tree is on a remote disk."""
     method = repository.config.get("chorus.filewatch")
     return method == "poll" or (method != "native" and is_remote(repository.work_tree))
 
@@ -161,11 +157,9 @@ class WatchedTree:
     ) -> None:
         """Record the changes that the outcomes show.
 
-        `is_waiting`: returns whether the client still waits; None if it did not wait at all.
-        `reported_at`: when the client reported the outcomes, by the clock of the disk the repository is on.
-
-        If the client did not wait, a call may have written before its start is reported. Then the files that
-        it names are not read at its start; the client's report shows later which changes are the call's.
+        `is_waiting`: returns whether the client still waits; None if it did not wait at all. `reported_at`:
+        when the client reported the outcomes, by the clock of the repository's disk. If the client did not
+        wait, a call may have written before its start is reported, so its files are not read at its start.
         """
         # If the client does not wait, it may have written more by now, which is not reported yet.
         self._late = is_waiting is None or not is_waiting()
@@ -226,8 +220,8 @@ class WatchedTree:
     async def record_outside(self, *, grace_seconds: float) -> bool:
         """Record changes older than `grace_seconds` as outside changes. Return True if some changes are left.
 
-        A newer change is left, because a call that is about to be reported may have made it. Call this only
-        while no call window is open.
+        A call that is about to be reported may have made a newer change. Call this only while no call window
+        is open.
         """
         ready = None if self._may_be_anywhere else self._changed_paths.take_settled(grace_seconds)
         if ready is not None:
@@ -236,14 +230,13 @@ class WatchedTree:
         return self._changed_paths.any_left or bool(self._held)
 
     async def settle(self) -> None:
-        """Wait until the file watch has reported everything that is already on disk."""
         await self._changed_paths.settle()
 
     async def record_while_asked(self, is_asked: Callable[[Call], bool]) -> None:
         """Record outside changes while the only call that may write anywhere waits for the user's answer.
 
-        `is_asked`: returns whether this call surely still waits for the answer. It is called before and
-        after the files are read. If it returns False, nothing is recorded: the call may have written them.
+        `is_asked`: returns whether the call surely still waits. If it returns False once the files are read,
+        nothing is recorded.
         """
         call = self.windows.only
         if call is not None and not self._may_be_anywhere:
@@ -252,10 +245,7 @@ class WatchedTree:
             )
 
     def may_record_outside(self, *, grace_seconds: float) -> bool:
-        """Return False if it is too early: no call is held, and all reported changes are too new to record.
-
-        True if no change is reported.
-        """
+        """False only if no call is held and all reported changes are still too new to be recorded."""
         return bool(self._held) or self._changed_paths.is_settled(grace_seconds)
 
     def take_new_entries(self) -> list[LogEntryJson]:
@@ -286,11 +276,10 @@ class WatchedTree:
 
     @property
     def any_held(self) -> bool:
-        """True if calls have ended that are not recorded yet."""
         return bool(self._held)
 
     async def record_held(self) -> None:
-        """Try again to record the held calls: those that have ended, but had to wait for other calls."""
+        """Try again to record the held calls."""
         await self._record_ended([], self._held_source)
 
     async def _record_ended(self, calls: list[EndedCall], source: str) -> None:
@@ -307,7 +296,7 @@ class WatchedTree:
         may_wait = started < self._held_until
 
         def is_overtaken(recorder: Recorder) -> bool:
-            """Return whether calls were reported while a thread read the files: they may have written too."""
+            """True if calls were reported while a thread read the files: they may have written too."""
             return recorder is not self.recorder and self.has_unread()
 
         def record(recorder: Recorder) -> bool:
@@ -329,10 +318,10 @@ class WatchedTree:
             self._held = []
 
     async def _write(self, where: Collection[str] | None, write: Callable[[Recorder], Written]) -> Written:
-        """Call `write` with a recorder, to record changes at these paths (None: anywhere).
+        """Call `write` with a recorder, in a thread if changes at these paths (None: anywhere) may be large.
 
-        If that may take long, `write` runs in a thread. Until it ends, nothing else is recorded, because the
-        caller holds the pipeline's lock; requests that use the event loop's own recorder see the old history.
+        The caller holds the pipeline's lock. Until a thread ends, the event loop's own recorder shows the old
+        history.
         """
         if where is not None and self._is_quick(where):
             return write(self.recorder)
@@ -346,7 +335,7 @@ class WatchedTree:
         return written
 
     def _is_quick(self, where: Collection[str]) -> bool:
-        """Return whether there are few files at these paths, and both old and new contents are small."""
+        """True if there are few files at these paths, and both old and new contents are small."""
         left = [self.root / path for path in where]
         count = size = recorded = 0
         while left and count <= MAX_QUICK_PATHS and max(size, recorded) <= MAX_QUICK_BYTES:
@@ -363,7 +352,6 @@ class WatchedTree:
 
     @property
     def _held_paths(self) -> frozenset[str]:
-        """The paths that held calls may have written."""
         return frozenset(path for call in self._held for path in _may_have_written(call))
 
     @property
@@ -414,9 +402,8 @@ class WatchedTree:
     def _paths_for(self, action: Action, until: float | None) -> set[RepoPath] | set[str] | None:
         """Return the paths to check for a call's changes; None if they may be anywhere.
 
-        They are the paths that the file watch reported. If the client's own list is complete, it is used
-        instead for a call that was reported late, and in a tree that was never scanned. `until`: when the
-        call had ended, if that is known. Paths that changed only after that are not returned.
+        They come from the file watch, without paths that changed only after `until`. The client's own list,
+        if complete, is used instead for a late report or in a tree that was never scanned.
         """
         report = action.report
         if report is not None and report.complete:
@@ -440,8 +427,7 @@ class WatchedTree:
     async def _record_outside_until(self, until: str | None, exclude: frozenset[str]) -> None:
         """Record changes from before `until`, except at the paths in `exclude`, as outside changes.
 
-        Leave later ones for the call's window. Record nothing if `until` is None, or if reports of the file
-        watch are missing: then it is not known which changes are earlier.
+        Record nothing if `until` is None, or if reports of the file watch are missing.
         """
         self._changed_paths.gather()
         if until is None or self._changed_paths.are_lost:
@@ -538,9 +524,9 @@ class WatchedTrees:
         return self.all[root]
 
     def readers(self, here: WatchedTree | None = None) -> dict[str, Recorder]:
-        """Return a recorder for each recorded work tree, by name, to read its history, watched or not.
+        """Return a recorder for each recorded work tree, by name, to read its history.
 
-        `here`: a watched tree to include in any case, with its own recorder.
+        `here`: a watched tree to include in any case.
         """
         found: dict[str, Recorder] = {}
         trees = list_work_trees(self._home)
@@ -563,7 +549,6 @@ class WatchedTrees:
         return self._readers[root]
 
     def root_of(self, cwd: str) -> Path | None:
-        """Return the root of the work tree that `cwd` is in, or None."""
         tree = self.find(cwd)
         return tree.root if tree is not None else None
 
@@ -603,7 +588,7 @@ class WatchedTrees:
                 await tree.record_held()
 
     def publish_changes(self) -> None:
-        """Publish every log entry that is new or different since the last time."""
+        """Publish the log entries that are new or different since the last time."""
         if self._publisher.subscribers:
             for root, tree in self.all.items():
                 for entry in tree.take_new_entries():
@@ -665,7 +650,6 @@ class WatchedTrees:
 
 
 def _call_of(outcome: Outcome) -> ToolUseId | None:
-    """Return the id of the call that an outcome opens or starts; None for any other outcome."""
     return outcome.call.id if isinstance(outcome, CallOpened | CallStarted) else None
 
 

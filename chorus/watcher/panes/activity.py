@@ -1,8 +1,8 @@
-"""Find out which watched panes have printed something, through a control connection to tmux.
+"""Find out which watched panes have printed something, through control connections to tmux.
 
-There is one connection for each tmux session that holds a watched pane. It costs nothing while no pane
-prints, and it is also the cheapest way to read a screen. A broken connection is dropped, and opened again
-when a pane of that tmux session is next followed.
+Each tmux session with a watched pane has one connection. It costs nothing while no pane prints, and is also
+the cheapest way to read a screen. A broken connection is opened again when a pane of that session is next
+followed.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class PaneActivity:
         self._scheduled = False
 
     def follow(self, pane: WatchedPane) -> None:
-        """From now on, report this pane when it prints."""
+        """From now on, report this pane when it prints, if a control connection can be opened."""
         if pane.state is None:
             return
         key = (pane.address, pane.state.session)
@@ -51,11 +51,10 @@ class PaneActivity:
         connection.on_events = lambda: loop.call_soon(self._readable, key)
 
     def is_following(self, pane: WatchedPane) -> bool:
-        """Return whether this pane is reported when it prints."""
         return pane.state is not None and (pane.address, pane.state.session) in self._connections
 
     def tmux(self, pane: WatchedPane) -> Tmux:
-        """Return the cheapest way to run tmux commands about this pane."""
+        """The cheapest way to run tmux commands about this pane."""
         session = pane.state.session if pane.state else ""
         return self._connections.get((pane.address, session)) or TmuxServer(pane.address)
 

@@ -1,12 +1,10 @@
-"""Capture files as a source: text files into which another program writes what a headless client prints.
+"""Capture files as a source: text files with a headless client's output, written by another program.
 
 Examples are the log of `script` or `screen -L`, a file into which a pane is piped, and a dump that a terminal
-multiplexer writes again and again. The text may be wrapped, at any width. A file is followed until it is
-removed, or until the user stops the watcher.
+multiplexer writes again and again. The text may be wrapped, at any width.
 
-The sessions in a file end when the file is removed, or when `script` writes its last line. A session also
-ends with its client, if the client runs on this machine with the user's own configuration directory.
-Otherwise nothing shows whether the client has ended: `status` shows when it last printed something.
+A session ends when the file is removed, when `script` writes its last line, or when its client ends. The
+client is found only on this machine, and only with the user's own configuration directory.
 """
 
 import asyncio
@@ -66,7 +64,7 @@ class CaptureFile:
     _state: tuple[int, ...] = ()
 
     def read_changed(self) -> bytes | None:
-        """Return the last part of the file if the file has changed, else None. Raises OSError."""
+        """Return the last part of the file, or None if the file has not changed. Raises OSError."""
         found = self.path.stat()
         state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
         if state == self._state:
@@ -77,10 +75,7 @@ class CaptureFile:
         return text
 
     def ended_sessions(self) -> set[SessionId]:
-        """Return the sessions that are over.
-
-        These are all sessions if the file ends with the last line of `script`, else those whose client ended.
-        """
+        """The sessions that are over: all if `script` has closed the file, else those whose client ended."""
         if self.is_closed:
             return set(self.sessions)
         return {session for session, client in self.clients.items() if not is_running(client)}
@@ -115,7 +110,6 @@ class CaptureFiles:
     all: dict[Path, CaptureFile] = field(default_factory=dict)
 
     async def restore(self) -> None:
-        """Follow the files that an earlier watcher followed when it ended."""
         saved: list[_SavedCapture] = []
         with suppress(OSError, ValueError):
             saved = json.loads(self.file.read_bytes())
@@ -127,7 +121,7 @@ class CaptureFiles:
         save_json(self.file, [one.as_saved() for one in self.all.values()])
 
     def forget(self) -> None:
-        """Stop following all files. A later watcher does not follow them either."""
+        """Stop following all files, also after a restart."""
         self.all.clear()
         self.file.unlink(missing_ok=True)
 
@@ -136,8 +130,8 @@ class CaptureFiles:
     ) -> CaptureFile:
         """Follow a file. The events that are in it now are history: nothing from them is recorded.
 
-        `since`: when an earlier watcher began to follow the file. If given, only events from before that
-        time are history.
+        `since`: when an earlier watcher began to follow the file. Then only events from before that time are
+        history.
         """
         if (known := self.all.get(path)) is not None:
             return known
@@ -215,7 +209,6 @@ class CaptureFiles:
         self.transcripts.trees.publish_changes()
 
     def _find_clients(self, followed: CaptureFile, outcomes: list[Outcome]) -> None:
-        """Look for the clients of sessions that begin or continue, to know when they end."""
         begun = {one.session for one in outcomes if isinstance(one, SessionDiscovered | TurnStarted)}
         for session in followed.sessions & begun:
             known = followed.clients.get(session)
@@ -224,7 +217,7 @@ class CaptureFiles:
 
 
 def _check(path: Path) -> None:
-    """Raise an error unless the path is a regular file that can be read."""
+    """Raise an error if the path is not a regular file that can be read."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise NotACapture(f"{path} is not a regular file")

@@ -95,12 +95,12 @@ class HeadlessRun:
         return self.end is None and (has_reader(self.pipe) if self.started else self.pipe.exists())
 
     def is_named(self, name: str) -> bool:
-        """Return whether `name` is the run's name, its pane, or the beginning of its session's id."""
+        """True if `name` is the run's name, its pane, or the beginning of its session's id."""
         is_session = self.session is not None and len(name) >= MIN_ID_LENGTH and self.session.startswith(name)
         return is_session or name in (self.name, self.pane)
 
     def read_end(self) -> tuple[int | None, str]:
-        """Return the exit code of the ended client and what it wrote to stderr. Remove the run's files."""
+        """Return the ended client's exit code, None if unknown, and its stderr. Remove the run's files."""
         if self.end is None:
             self.end = None, ""
             with suppress(OSError, ValueError, KeyError, TypeError):
@@ -117,13 +117,11 @@ class HeadlessRun:
         return f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
 
     def describe_end(self) -> str:
-        """Return how the client ended and what it wrote to stderr."""
         _, output = self.read_end()
         return f"({self.end_in_words}): {output.strip() or 'it printed nothing'}"
 
     @property
     def resume_hint(self) -> str | None:
-        """How to continue the session once the client has ended; None if the session is not known."""
         if self.session is None:
             return None
         return f"Continue the session with `chorus run MESSAGE --resume {self.session}`."
@@ -154,7 +152,7 @@ class HeadlessRuns:
                 path.unlink(missing_ok=True)
 
     def find(self, name: str | None) -> HeadlessRun:
-        """Return the run with that name, session or pane, or the only run. Ended runs do not count."""
+        """Return the run that `name` means, or the only run if it is None. Ended runs do not count."""
         alive = [run for run in self.all.values() if run.is_running]
         if name is not None:
             alive = [run for run in alive if run.is_named(name)]
@@ -181,7 +179,6 @@ class HeadlessRuns:
         return next((run for run in reversed(self.all.values()) if (run.server, run.pane) == here), None)
 
     def running_in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
-        """Return the newest run in a pane; None if there was none or it has ended."""
         run = self.in_pane(server, pane)
         return run if run is not None and run.is_running else None
 
@@ -238,21 +235,17 @@ class HeadlessRuns:
         return answer.payload
 
     async def initialize(self, run: HeadlessRun) -> None:
-        """Send `initialize` to a client that starts, and keep its answer."""
         with suppress(ChorusError):
             run.info = await self.request(run, "initialize")
 
     async def wait_ready(self, run: HeadlessRun) -> None:
-        """Wait until the client is ready, at most `REPLY_TIMEOUT_SECONDS`.
-
-        If it ends instead, raise an error with its output.
-        """
+        """Wait up to `REPLY_TIMEOUT_SECONDS` until the client is ready. Raises RunEnded if it ends first."""
         await _wait_for(lambda: run.ready or not run.is_running, REPLY_TIMEOUT_SECONDS)
         if not run.is_running and not await _wait_for(lambda: run.ready, OUTPUT_SECONDS):
             raise RunEnded(f"the client of {run.name} ended at once {run.describe_end()}")
 
     async def interrupt(self, run: HeadlessRun, limit: float = INTERRUPT_SECONDS) -> str:
-        """Interrupt the turn with a request or, if that fails, SIGINT, then SIGTERM. Return what worked."""
+        """Interrupt the turn with a request, then SIGINT, then SIGTERM. Return the step that worked."""
         before = run.turns_ended
 
         def is_over() -> bool:
@@ -320,7 +313,7 @@ class HeadlessRuns:
     async def end(self, run: HeadlessRun, is_idle: Callable[[], bool]) -> None:
         """Close the client's input after its turn, so that the client exits.
 
-        The input is not closed earlier, because the answers to the client's prompts come through it.
+        Until then, the answers to the client's prompts come through the input.
         """
         run.ending = True
         quiet_since = time.monotonic()
@@ -340,11 +333,7 @@ class HeadlessRuns:
         run.closed = True
 
     async def _write_line(self, run: HeadlessRun, line: bytes) -> None:
-        """Write a whole line. Only the watcher writes to this pipe, one line at a time.
-
-        If the previous line was written only in part, `CUT` is written first. The reader then drops that
-        part, which was reported as not sent.
-        """
+        """Write a whole line, after `CUT` if the previous line may have been written only in part."""
         async with run.writing:
             with _open_pipe(run.pipe) as descriptor:
                 lead = CUT if run.is_cut else b""
@@ -353,7 +342,7 @@ class HeadlessRuns:
                 run.is_cut = False
 
     async def wait_end(self, run: HeadlessRun) -> int | None:
-        """Wait until the client has exited; return its exit code."""
+        """Wait until the client has exited. Return its exit code, or None if unknown."""
         await _wait_for(lambda: not run.is_running, None)
         return run.read_end()[0]
 
@@ -376,14 +365,13 @@ def has_reader(pipe: Path) -> bool:
 
 
 def remove_files(pipe: Path) -> None:
-    """Remove the files of a run that has ended."""
     pipe.unlink(missing_ok=True)
     exit_file(pipe).unlink(missing_ok=True)
 
 
 @contextmanager
 def _open_pipe(pipe: Path) -> Iterator[int]:
-    """Open the pipe without waiting. Raises NoHeadlessRun if nothing reads it (yet, or any more)."""
+    """Open the pipe without waiting. Raises NoHeadlessRun if nothing reads it."""
     try:
         descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
@@ -406,7 +394,7 @@ async def _write(descriptor: int, data: bytes, name: str) -> None:
 
 
 async def _wait_writable(descriptor: int, name: str) -> None:
-    """Wait until the pipe can be written. This blocks no thread, and the wait can be cancelled."""
+    """Wait until the pipe can be written, without blocking a thread."""
     loop, writable = asyncio.get_running_loop(), asyncio.Event()
     loop.add_writer(descriptor, writable.set)
     try:

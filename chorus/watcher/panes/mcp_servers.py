@@ -1,8 +1,8 @@
 """The MCP servers that the user registered for a headless session, and the client's messages to them.
 
-Each server is a program that speaks JSON-RPC on stdio. It is started with the first message for it. The
-client sends a message in a control request. The server's response goes back in the response to that request,
-inside `mcp_response`. A server's own message goes to the client in a new control request.
+Each server is a program that speaks JSON-RPC on stdio. It is started with the first message for it. A
+response of the server goes into the reply to the client's control request. A server's own message becomes a
+new control request.
 """
 
 import json
@@ -87,7 +87,7 @@ class McpServer:
             self._refuse_pending()
 
     def close(self) -> None:
-        """Terminate the server. Kill it if it does not end."""
+        """Terminate the server, or kill it if it does not end."""
         self._process.terminate()
         try:
             self._process.wait(END_TIMEOUT_SECONDS)

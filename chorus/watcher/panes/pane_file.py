@@ -1,7 +1,6 @@
 """The file in which watched panes are saved for a restarted watcher.
 
-It has each pane's tmux server, the time since which the pane is watched, and the headless run in it. A pane
-is loaded only if its server still runs, because a new server numbers its panes from %0 again.
+A pane is loaded only if its server still runs, because a new server numbers its panes from %0 again.
 """
 
 import json

@@ -1,8 +1,7 @@
 """Watched panes as a source of sessions, prompts and printed events.
 
-The session is known from the client that runs in the pane, a prompt from the screen, and events from what a
-headless client prints. Saves which panes are watched, and watches them again after a restart. Also finds
-panes that the user did not name, if a session known from hooks or the mod runs in them. Never presses a key.
+Sessions are known from the clients that run in the panes, prompts from the screens, and events from the
+output of headless clients. This source never presses a key.
 """
 
 import asyncio
@@ -90,7 +89,7 @@ class PaneSource:
         self.runs.remove_leftovers(self.fifo_directory)
 
     def is_idle(self, run: HeadlessRun) -> bool:
-        """Return whether the session of a run is between two turns. False while the session starts."""
+        """True if the session of this run is known and between two turns."""
         session = self.transcripts.pipeline.roster.sessions.get(run.session) if run.session else None
         return session is not None and session.state == "idle"
 
@@ -134,7 +133,7 @@ class PaneSource:
             self.start(self._end_run(run))
 
     async def _end_run(self, run: HeadlessRun) -> None:
-        """Close the sessions and turns of a run that has ended, then publish that it has ended."""
+        """End the sessions of a run that has ended, then publish its end."""
         try:
             watched = self.panes.all.get((run.server, run.pane))
             if watched is not None and watched.stream is not None:
@@ -148,7 +147,7 @@ class PaneSource:
             )
 
     async def _end_sessions(self, sessions: Iterable[SessionId]) -> None:
-        """Close these sessions of a run that has ended, except those in which another client still runs."""
+        """End these sessions, except those in which another client still runs."""
         roster = self.transcripts.pipeline.roster
         for session in list(sessions):
             if session in roster.sessions and not roster.clients_of(session):
@@ -192,7 +191,7 @@ class PaneSource:
         transcripts.sessions.save()
 
     def _follow_session(self, run: HeadlessRun, outcomes: list[Outcome]) -> None:
-        """Set the run's session to the one that its client names at the start of a turn."""
+        """Set the run's session to the one that its client describes."""
         named = [outcome.session for outcome in outcomes if isinstance(outcome, SessionDescribed)]
         if not named or named[-1] == run.session:
             return
@@ -201,11 +200,7 @@ class PaneSource:
             self.transcripts.sessions.save()
 
     def _enter_session(self, run: HeadlessRun, session: SessionId) -> Session | None:
-        """Set the run's session.
-
-        If the run resumed another session, link the new session to that one and return the new one; else
-        return None.
-        """
+        """Set the run's session. If the run resumed another session, link the two and return the new one."""
         run.session = session
         if run.resumed is None:
             return None
@@ -283,16 +278,14 @@ class PaneSource:
         return ScreenStream(printed, TmuxServer(pane.address), pane.id, may_print, continued=continued)
 
     def is_read_from_screen(self, server: str | None, pane: PaneId | None) -> bool:
-        """Return whether this pane's events are read from its screen, because another program pipes it."""
         return isinstance(self._stream_of(server, pane), ScreenStream)
 
     def count_gaps(self, server: str | None, pane: PaneId | None) -> int:
-        """Return how often output of this pane may have been missed."""
         stream = self._stream_of(server, pane)
         return stream.gaps if isinstance(stream, ScreenStream) else 0
 
     def is_piped(self, server: str | None, pane: PaneId | None) -> bool:
-        """Return whether the events of this pane are read through Chorus's own pipe."""
+        """True if the events of this pane are read through Chorus's own pipe."""
         return isinstance(self._stream_of(server, pane), PaneStream)
 
     def _stream_of(self, server: str | None, pane: PaneId | None) -> Stream | None:
@@ -302,7 +295,7 @@ class PaneSource:
         return watched.stream if watched is not None else None
 
     def _add_directory(self, pane: WatchedPane, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Add the client's directory to its events, for older clients, whose events do not name it."""
+        """Add the client's directory to the events of older clients, which do not name it."""
         client = self.panes.find_printing(pane)
         pane.names_directory = pane.names_directory or any("cwd" in message for message in messages)
         if client is None or pane.names_directory:
@@ -331,9 +324,8 @@ class PaneSource:
 class PaneDiscovery:
     """Finds the panes of sessions known from hooks or the mod, to answer their prompts too.
 
-    A discovered pane is watched only while the session's client runs in it: the user did not ask to watch the
-    next program there. Panes that the user named (`chorus attach`) are left alone. So are headless clients,
-    which draw no dialogs.
+    A discovered pane is watched only while the session's client runs in it. Headless clients are left out,
+    because they draw no dialogs.
     """
 
     clients: Clients
@@ -357,7 +349,7 @@ class PaneDiscovery:
                     await self._noted.wait()
 
     async def discover(self) -> bool:
-        """Watch the panes of new clients. Return whether any pane was checked: it may need another check."""
+        """Watch the panes of new clients. Return whether any pane was checked."""
         to_check = [(session, self._pane_to_check(session)) for session in self.roster.sessions.values()]
         for session, key in to_check:
             if key is not None and self._runs_in_pane(session, *key):
@@ -365,7 +357,7 @@ class PaneDiscovery:
         return any(key is not None for _, key in to_check)
 
     def _pane_to_check(self, session: Session) -> tuple[Address, PaneId] | None:
-        """Return the pane that a live session reports; None if it is watched or was checked often enough."""
+        """Return a live session's pane and count this check; None if there is no need to check it."""
         if session.state == "gone" or session.pane is None or session.server is None:
             return None
         key = (Address(Path(session.server)), session.pane)
@@ -383,7 +375,7 @@ class PaneDiscovery:
         watched.discovered = True
 
     def _runs_in_pane(self, session: Session, address: Address, pane: PaneId) -> bool:
-        """Return whether the session's own client is in that pane's foreground and draws dialogs."""
+        """True if the session's client is in that pane's foreground and is not headless."""
         try:
             state = read_pane(TmuxServer(address), pane)
         except ChorusError:

@@ -1,7 +1,6 @@
 """The events that a headless client prints in its pane, read through `pipe-pane`.
 
-Feeds whole JSON objects in order: first those that the pane still shows from before, then those printed from
-now on. An object that is in both is fed once.
+The events that the pane still shows are fed first. Each event is fed once.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ class PaneStream:
     ) -> None:
         """`on_end` is called when the pane has ended, or another program has taken its pipe.
 
-        Raises PipeTaken if another program already pipes this pane. That program's pipe is never replaced.
+        Raises PipeTaken if another program already pipes this pane.
         """
         self._on_end = on_end
         self._tmux = tmux

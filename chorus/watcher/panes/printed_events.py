@@ -1,6 +1,6 @@
 """Take the events that a pane printed, and feed each to the pipeline once.
 
-Events from before the pane was watched are fed as history: they are known, but nothing from them is recorded.
+Events from before the pane was watched are history: nothing from them is recorded.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,9 +18,8 @@ Feed = Callable[[list[dict[str, Any]], bool], Awaitable[None]]
 class PrintedEvents:
     """Feeds the events that a pane printed.
 
-    `since`: when the pane began to be watched, perhaps by an earlier watcher. Events from before that time
-    are history. `shown`: recognises the events that the pane showed at that time, because
-    some events have no timestamp.
+    `since`: when the pane began to be watched, perhaps by an earlier watcher. `shown` recognises the events
+    that the pane showed then, because some events have no timestamp.
     """
 
     events: Events
@@ -33,13 +32,13 @@ class PrintedEvents:
         self._seen = self.events.document_filter()
 
     async def feed_first(self, documents: list[Document]) -> None:
-        """Feed what the pane shows when it is read for the first time."""
+        """Feed the first reading of the pane, with earlier events as history."""
         watched = next((n for n, one in enumerate(documents) if self._is_watched(one)), len(documents))
         await self._feed_new(documents[:watched], history=True)
         await self._feed_new(documents[watched:], history=False)
 
     async def feed_printed(self, documents: list[Document]) -> int:
-        """Feed the events of a later reading that were not fed before. Return how many were fed."""
+        """Feed the new events of a later reading. Return how many there were."""
         return await self._feed_new(documents, history=False)
 
     async def _feed_new(self, documents: list[Document], *, history: bool) -> int:
@@ -49,7 +48,6 @@ class PrintedEvents:
         return len(fresh)
 
     def _is_watched(self, document: Document) -> bool:
-        """Return whether the event was printed after the pane began to be watched."""
         try:
             return datetime.fromisoformat(document.value["timestamp"]).timestamp() >= self.since
         except (KeyError, TypeError, ValueError, OverflowError):

@@ -1,8 +1,7 @@
 """Feed the events in a capture that is read again and again, each event once, and count the gaps.
 
-A capture is what a pane or a file shows at one moment. Between two readings the output may have grown or
-scrolled, or it may have been wrapped at another width, cleared or replaced. If nothing that was read before
-is still there, output in between may have been missed. That is a gap.
+A capture is the text of a pane or a file at one moment. It may grow, scroll, be wrapped at another width, or
+be replaced. If nothing that was read before is still there, output may have been missed. That is a gap.
 """
 
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ class RepeatedCapture:
         self._last: bytes | None = None  # the event that was read last; None after the capture was emptied
 
     async def feed(self, text: bytes, widths: Sequence[int]) -> bool:
-        """Feed the events that are new in the capture. Return whether there is a gap before them."""
+        """Feed the new events in the capture. Return whether there is a gap before them."""
         end = -1
         if self._last is not None and (start := text.rfind(self._last)) >= 0:
             end = start + len(self._last)

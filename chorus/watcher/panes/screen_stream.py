@@ -1,8 +1,7 @@
 """Read a headless client's events from the screen, in a pane whose pipe another program uses.
 
-tmux has one pipe per pane, and the other program keeps it. So the screen and its history are read again and
-again while the pane prints. tmux joins the rows that it wrapped itself; those that a program inside the pane
-wrapped are joined by their width.
+The screen and its history are read again and again while the pane prints. tmux joins the rows that it wrapped
+itself; those that a program inside the pane wrapped are joined by their width.
 """
 
 import asyncio
@@ -34,7 +33,7 @@ class ScreenStream:
         *,
         continued: bool = False,
     ) -> None:
-        """`may_print`: returns whether the pane may have printed something since the last call."""
+        """`may_print` returns whether the pane may have printed something since the last call."""
         self._capture = RepeatedCapture(printed, continued=continued)
         self._tmux, self._pane, self._may_print = tmux, pane, may_print
         self._busy = asyncio.Lock()
@@ -42,7 +41,6 @@ class ScreenStream:
 
     @property
     def gaps(self) -> int:
-        """How often output may have been missed."""
         return self._capture.gaps
 
     async def start(self) -> None:

@@ -1,18 +1,12 @@
 """The program in the pane of a headless session: feeds the client's standard input, line by line.
 
-The client prints its events on the pane's terminal, where Chorus reads them. What Chorus sends (messages,
-control responses) cannot be typed, because a terminal cuts a line at 4,096 bytes and echoes it. So it comes
-through a named pipe that only this process reads. The client is started when the first line arrives, so that
-it prints nothing before the watcher reads the pane. If a watcher is killed while it answers a request, the
-next watcher cannot know whether the answer was sent, and may send it again. So only the first answer to a
-request is passed on.
+The lines come through a named pipe that only this process reads. A terminal would cut a line at 4,096 bytes
+and echo it. The client is started when the first line arrives, so that it prints nothing before the watcher
+reads the pane. Only the first answer to a request is passed on, because a restarted watcher may answer again.
 
-Some lines are for this program itself. `END` closes the client's input, so that the client finishes and
-exits. A line with the name of a signal sends that signal to the client, even if the client no longer reads. A
-line with an MCP message is passed to the MCP server that it names. The server's response goes to the client.
-
-When the client has ended, its exit code and the end of what it wrote to stderr are saved in a file next to
-the pipe. This process exits with the same code (128 + N if signal N killed the client).
+Some lines are for this program: they close the client's input (`END`), send it a signal, or carry a message
+to an MCP server. When the client has ended, its exit code and the end of its stderr are saved next to the
+pipe.
 """
 
 import json
@@ -109,7 +103,7 @@ class Feeder:
         self._lines.put(json.dumps(message).encode() + b"\n")
 
     def _read(self, line: bytes, client: "subprocess.Popen[bytes]") -> None:
-        """Handle `line`, then every line that follows. After `END`, handle only lines that name a signal.
+        """Handle `line`, then every line that follows.
 
         Lines for the client are queued, not written here: an unread line must not delay a signal.
         """
@@ -167,7 +161,7 @@ def _own(line: bytes) -> dict[str, Any] | None:
 
 
 def answered_by(line: bytes) -> str | None:
-    """Return the id of the request that this line answers, if it is an answer."""
+    """Return the id of the request that this line answers; None if the line is no answer."""
     if b"control_response" not in line:
         return None
     with suppress(ValueError, TypeError, KeyError):

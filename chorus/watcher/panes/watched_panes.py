@@ -1,8 +1,6 @@
 """The watched panes: which client runs in each, and which session it is in.
 
-Polls each watched pane once a second, unless nothing can have changed in it. Also polls on request. A shell
-in a pane may start a client and later another one, and a client may change its session (`/clear`). Passes
-what it finds to `PaneEvents`. Never writes to a pane.
+Each pane is polled once a second, unless nothing can have changed in it. This module never writes to a pane.
 """
 
 import asyncio
@@ -39,7 +37,7 @@ LOOK_SECONDS = 0.1
 
 
 class Stream(Protocol):
-    """A reader of what a pane prints."""
+    """A reader of a pane's output."""
 
     async def drain(self) -> None: ...
 
@@ -69,10 +67,7 @@ class WatchedPane:
         return (self.address, self.id)
 
     def is_of_other_server(self, now: PaneState) -> bool:
-        """Return whether `now` describes a pane of another tmux server.
-
-        A new server numbers its panes from %0 again, so the pane may have the same id.
-        """
+        """True if `now` describes a pane of another tmux server, which may have the same id."""
         if self.state is None:
             return False
         was, found = self.state.identity, now.identity
@@ -83,7 +78,7 @@ class PaneEvents(Protocol):
     """The callbacks of `WatchedPanes`."""
 
     def watch_begins(self, pane: WatchedPane) -> None:
-        """Called when a pane begins to be watched. Nothing is recorded from what it shows at that moment."""
+        """Called when a pane begins to be watched, but not for a restored pane."""
 
     def client_found(self, pane: WatchedPane, client: RunningClient) -> None:
         """Called when the pane's client is found in a session, or in another session than before."""
@@ -116,7 +111,7 @@ class WatchedPanes:
     async def watch(self, address: Address, pane: PaneId, since: float | None = None) -> WatchedPane:
         """Watch a pane, with or without a client in it. Raises if there is no such pane.
 
-        `since`: when an earlier watcher began to watch it, if one did.
+        `since`: when an earlier watcher began to watch it.
         """
         state = read_pane(TmuxServer(address), pane)
         known = self.all.get((address, pane))
@@ -166,7 +161,6 @@ class WatchedPanes:
             await self._poll(watched)
 
     async def unwatch(self, watched: WatchedPane) -> None:
-        """Stop watching a pane that is gone or no longer of interest."""
         if self.all.pop(watched.key, None) is None:
             return
         await self._leave_client(watched)
@@ -190,7 +184,7 @@ class WatchedPanes:
                 await self._woken.wait()
 
     def _is_quiet(self, watched: WatchedPane) -> bool:
-        """Return whether nothing can have changed since the pane was last polled."""
+        """True if nothing can have changed since the pane was last polled."""
         now = time.monotonic()
         if now - watched.printed_at < ACTIVE_SECONDS or now - watched.polled_at > QUIET_POLL_SECONDS:
             return False
@@ -241,7 +235,7 @@ class WatchedPanes:
     def find_printing(self, watched: WatchedPane) -> RunningClient | None:
         """Return the client that runs in this pane now, even if it started after the last poll.
 
-        If none runs now, return the last one, because its output may still be read; None if there was none.
+        If none runs now, return the last client, whose output may still be read; None if there was none.
         """
         last = watched.printing
         if watched.state is None or (last is not None and read_process(last.process.pid) == last.process):

@@ -1,8 +1,7 @@
 """Send the keys of one answer to one pane: read the screen, press the next key, read again.
 
-The screen is read before each key, and tmux itself checks pane, program and text in the same step in which it
-sends the key. If the pane shows anything but the answered prompt of the same client, no key is sent and the
-error says why.
+tmux itself checks the pane, its program and its text in the same step in which it sends the key. If the pane
+shows anything but the answered prompt of the same client, no key is sent.
 """
 
 import asyncio
@@ -39,9 +38,9 @@ PARTLY_SENT_HINT = "Check the pane, and answer there if the dialog is still open
 
 
 class PromptRefused(ChorusError):
-    """The answer was not sent, only sent in part, or not accepted. `keys`: the keys that were pressed.
+    """The answer was not sent, only sent in part, or not accepted.
 
-    A prompt that got a key gets no other answer through Chorus.
+    `keys`: the keys that may have been pressed.
     """
 
     exit_code = ExitCode.REFUSED
@@ -90,7 +89,7 @@ class PaneReader:
 async def send_answer(reader: PaneReader, relay: AnswerRelay, *, not_before: float) -> list[str]:
     """Press the keys of an answer and return them. Raises PromptRefused if the answer was not given.
 
-    `not_before`: the time of the event loop at which the first key may be pressed.
+    `not_before`: the event loop's time from which the first key may be pressed.
     """
     loop = asyncio.get_running_loop()
     await asyncio.sleep(max(0.0, not_before - loop.time()))
@@ -125,7 +124,7 @@ async def send_answer(reader: PaneReader, relay: AnswerRelay, *, not_before: flo
 
 
 def _rows_of(found: Prompt | UnknownPrompt | NoPrompt, screen: Screen) -> ShownRows:
-    """Return the rows of the dialog that a key answers. They must be on the screen when the key is sent."""
+    """Return the rows of the dialog, which must be on the screen when the key is sent."""
     area = found.area if isinstance(found, Prompt) else ScreenArea()
     return ShownRows(screen.rows[area.top :], area.columns)
 
@@ -139,11 +138,7 @@ def _press(
     *,
     literal: bool,
 ) -> bool:
-    """Press the last of `keys`; those before it were pressed already.
-
-    Return False if nothing was sent because the client was still drawing. Raises PromptRefused if the key
-    cannot be sent.
-    """
+    """Press the last of `keys`. Return False if nothing was sent because the client was still drawing."""
     send = type_text if literal else press
     try:
         send(reader.tmux(reader.pane), pane, keys[-1], rows=rows)

@@ -52,7 +52,7 @@ class AuditLog:
             log.warning("cannot write the audit log: %s; the entry was: %s", error, line[:2000])
 
     def read(self) -> list[AuditEntryJson]:
-        """Return every entry, oldest first. Incomplete lines are left out."""
+        """Return the entries, oldest first. Incomplete lines are left out."""
         return list(self._lines())
 
     def _append(self, line: bytes) -> None:

@@ -1,7 +1,7 @@
 """Notify the user of pending prompts: on the desktop, by a bell, in tmux's status line, by a program.
 
-A notification names the repository, the tool, and the command or file. Everything that may take time runs in
-another thread, so that a hung desktop or a hung tmux delays neither the watcher nor its exit.
+Everything that may take time runs in another thread, so that a hung desktop or a hung tmux delays neither the
+watcher nor its exit.
 """
 
 import logging
@@ -107,7 +107,6 @@ class Notifier:
             self._do(lambda address=address: _on_server(address, do))  # type: ignore[misc]  # bound now
 
     def _do(self, job: Callable[[], None]) -> None:
-        """Queue a job for the thread, which never keeps the watcher from exiting."""
         self._jobs.put(job)
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="chorus-notifications", daemon=True)
@@ -168,7 +167,7 @@ def _ring_bell(tmux: TmuxServer) -> None:
 
 
 def _write_to_terminals(tmux: TmuxServer, data: bytes) -> None:
-    """Write the data in one piece to every terminal attached to a server. Skip those that would block."""
+    """Write the data to every terminal attached to the server, except those that would block."""
     for tty in tmux.run(["list-clients", "-F", "#{client_tty}"]):
         # A control client, such as the watcher's own, has no terminal.
         with suppress(OSError):

@@ -1,7 +1,6 @@
 """The unfinished calls of each session.
 
-They show what the screen does not: the questions after the first one, and whether a dialog that looks like
-the previous dialog is for another call.
+A screen shows only the current question, and does not name the call. The open calls supply the rest.
 """
 
 from collections.abc import Mapping
@@ -32,7 +31,7 @@ class OpenCalls:
                 pass
 
     def is_asked_again(self, outcome: Outcome, prompt: Prompt, session: SessionId | None, since: str) -> bool:
-        """Return whether the outcome shows that the prompt, seen at `since`, is now about another call."""
+        """True if the outcome shows that the prompt, seen at `since`, is now about another call."""
         may_be_about = self._prompts.may_be_about
         match outcome:
             case CallOpened(call) if call.session == session and may_be_about(prompt, call.tool, call.input):
@@ -46,7 +45,7 @@ class OpenCalls:
                 return False
 
     def questions_of(self, prompt: Prompt, session: SessionId | None) -> Mapping[str, Any] | None:
-        """Return the input of the newest question call that this prompt can be about."""
+        """Return the input of the newest question call that this prompt can be about, or None."""
         for call in reversed(self._all.values()):
             if call.session == session and self._prompts.shows_question_of(prompt, call.tool, call.input):
                 return call.input
@@ -54,7 +53,7 @@ class OpenCalls:
 
 
 def _is_later(time: str, since: str) -> bool:
-    """Return whether `time` is after `since`. False if one is invalid, as the client's times may be."""
+    """True if `time` is after `since`. False if either is invalid."""
     try:
         return datetime.fromisoformat(time) > datetime.fromisoformat(since)
     except (ValueError, TypeError):

@@ -1,7 +1,6 @@
 """The prompts on the screens of watched panes.
 
-Remembers which prompt each screen shows, since when and under which name. Answers a prompt with keys, but
-only while the prompt's own dialog is on the screen.
+A prompt is answered with keys only while its own dialog is on the screen.
 """
 
 import asyncio
@@ -53,22 +52,19 @@ class WatchedScreen:
         return self.reader.pane
 
     def age_seconds(self) -> float:
-        """Return for how long the prompt has been on the screen."""
         return _monotonic() - self.seen_at
 
     def prompt_name(self, appearance: PromptAppearance) -> str:
-        """Return a name that is short enough to type and unique to this appearance."""
+        """Return a short name that is unique to this appearance."""
         return f"{self.pane.id.lstrip('%')}.{appearance.serial}.{self._digest(appearance.prompt.fingerprint)}"
 
     def shows_unknown_dialog(self) -> bool:
-        """Return whether a dialog that no rule fits has been on the screen for more than a moment."""
         return self.unknown_at is not None and _monotonic() - self.unknown_at >= UNKNOWN_SECONDS
 
     def unknown_dialog_name(self) -> str:
         return f"{self.pane.id.lstrip('%')}.unknown.{self._digest(self.unknown_since)}"
 
     def clear(self) -> None:
-        """Forget what the screen showed: the client is gone."""
         self.tracker.current = self.unknown_at = None
 
     def observe(self, seen: PaneView) -> None:

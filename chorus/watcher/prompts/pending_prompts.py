@@ -1,7 +1,6 @@
 """The pending prompts, from screens and from permission requests. Each is answered at most once.
 
-Publishes each prompt that appears, changes or goes. Writes every answer to the audit log, sent or not, unless
-it is refused before it is tried, for instance because its prompt has changed.
+Changes are published. Answers are written to the audit log, whether they were sent or refused.
 """
 
 import logging
@@ -82,20 +81,14 @@ class PendingPrompts:
         ]
 
     def look(self, pane: WatchedPane) -> None:
-        """Read the pane's screen and publish what has changed."""
         self._screens.look(pane)
         self.publish_changes()
 
     def is_asking(self, pane: WatchedPane) -> bool:
-        """Return whether the pane's screen shows a prompt, or something that may be one."""
         return self._screens.is_asking(pane)
 
     def is_surely_asked(self, call: Call) -> bool:
-        """Return whether the user is certainly asked about this call at this moment. False if in doubt.
-
-        True if only Chorus can answer the call's prompt, over the control protocol. Also true if the call is
-        a command and its dialog is on a screen, which is read again now.
-        """
+        """True if the user is certainly asked about this call at this moment; False if in doubt."""
         requested = [one for one in self._requested.all.values() if one.request.id == call.id]
         if any(one.channel.how == "control" for one in requested):
             return True
@@ -114,7 +107,7 @@ class PendingPrompts:
         self.publish_changes()
 
     def feed(self, outcomes: Iterable[Outcome]) -> None:
-        """Update the prompts from outcomes, and publish the changes. Prompts that are over are removed."""
+        """Update the prompts from outcomes, and publish the changes."""
         outcomes = list(outcomes)
         self._requested.feed(outcomes)
         for outcome in outcomes:
@@ -188,7 +181,7 @@ class PendingPrompts:
         return await self._answer_by_keys(screen, appearance, answer, by=by)
 
     def publish_changes(self) -> None:
-        """Publish what has changed in the list of prompts since it was last published."""
+        """Publish the prompts that have appeared, changed or gone since the last call."""
         present = {prompt["id"]: prompt for prompt in self.all()}
         before, self._published = self._published, present
         if not (before or present):
@@ -255,11 +248,7 @@ class PendingPrompts:
                 yield requested_prompt_json(one)
 
     def _list_screens(self) -> Iterator[PromptJson]:
-        """List the prompts on screens.
-
-        A prompt is left out if its permission request has arrived too, or may arrive in a moment, or if its
-        screen now shows a dialog that no rule fits.
-        """
+        """List the prompts on screens, without those that are or may soon be listed in another way."""
         for screen, appearance in self._screens.pending():
             session = screen.pane.session
             is_new = screen.age_seconds() < HOOK_SECONDS and self._is_reported_and_held(session)
@@ -270,19 +259,19 @@ class PendingPrompts:
     def _unknown_dialogs(self) -> Iterator[WatchedScreen]:
         """Return the screens with a dialog that no rule fits, except those of requested prompts.
 
-        If a pane is too small for a requested prompt's dialog, it shows only a part, which no rule fits.
+        A pane that is too small for a requested prompt's dialog shows only a part, which no rule fits.
         """
         return (screen for screen in self._screens.unknown_dialogs() if not self._is_requested(screen))
 
     def _is_requested(self, screen: WatchedScreen) -> bool:
-        """Return whether the dialog on the screen belongs to a requested prompt."""
+        """True if the dialog on the screen belongs to a requested prompt."""
         pane = screen.pane
         return any(
             (one.pane, one.request.session) == (pane.id, pane.session) for one in self._requested.all.values()
         )
 
     def _is_reported_and_held(self, session: SessionId | None) -> bool:
-        """Return whether a hook or the mod also reports this session's dialogs and waits for the answer."""
+        """True if a hook or the mod also reports this session's dialogs and waits for the answer."""
         sources = self._sources_of(session) if session is not None else ()
         return ("mod" in sources and self.holds_mod) or ("hook" in sources and self.holds_hooks)
 
@@ -351,10 +340,7 @@ def _prompt_json(
 
 
 def _text_option(prompt: Prompt) -> str | None:
-    """Return the key of the option that takes the user's own text.
-
-    None if there is no such option, or if the dialog has check boxes.
-    """
+    """Return the key of the option for the user's own text; None without one, or with check boxes."""
     fields = [option.key for option in prompt.options if option.text_input == "replace"]
     return fields[0] if fields and prompt.checked is None else None
 

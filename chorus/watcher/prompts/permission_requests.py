@@ -1,7 +1,7 @@
-"""Turn each permission request of a client into a pending prompt with a reply channel.
+"""Turn the permission requests of clients into pending prompts with a reply channel.
 
-Requests come from a hook, from the mod, or in what a headless client prints. A request that the policy
-decides is answered at once, by a reply and never by a key. Any other request waits for the user.
+A request that the policy decides is answered at once, by a reply and never by a key. Any other request waits
+for the user.
 """
 
 import logging
@@ -52,17 +52,16 @@ class PolicyDecision:
 
 
 class PolicyDecisions:
-    """Applies the policy. Reads it from disk each time, so that an edit takes effect at once.
+    """Applies the policy, which is read from disk each time, so that an edit takes effect at once.
 
-    A policy that cannot be read allows nothing. If the limit of approvals per minute is reached, the user
-    decides.
+    A policy that cannot be read allows nothing. Beyond the limit of approvals per minute, the user decides.
     """
 
     def __init__(self) -> None:
         self._rate_limit = ApprovalRateLimit()
 
     def decide(self, request: PromptOpened, cwd: str | None) -> PolicyDecision | None:
-        """Return the answer the policy gives, or None if the user decides."""
+        """Return the policy's answer, or None if the user decides."""
         if request.tool is None or cwd is None:
             return None
         try:
@@ -153,7 +152,7 @@ class PermissionRequests:
     def feed_mod(
         self, value: Mapping[str, Any], pane: PaneId | None, outcomes: Iterable[Outcome]
     ) -> ModChannel | None:
-        """Hold a permission request that the mod reports; None if no answer may be sent through the mod."""
+        """Hold a permission request that the mod reports. Return its channel, or None if it is not held."""
         request = _find_request(outcomes)
         # A plan is approved in its dialog alone: the client ignores any other answer to it.
         if request is None or request.tool is None or find_tool(request.tool).prompt_kind == "plan":
@@ -166,7 +165,7 @@ class PermissionRequests:
         return channel
 
     def feed_stream(self, pane: WatchedPane, outcomes: Sequence[Outcome]) -> None:
-        """Add prompts for the requests printed in a pane: control requests, or one request in plain text."""
+        """Add prompts for the requests printed in a pane: control requests, and one request in plain text."""
         if (line := _last_line_request(outcomes)) is not None and line.text is not None:
             self._add(line, pane.id, LineChannel(self.agent_prompts, pane, line.text, self.tmux), None)
         run = self.runs.in_pane(pane.address, pane.id)
@@ -179,8 +178,8 @@ class PermissionRequests:
     def feed_capture(self, path: Path, outcomes: Sequence[Outcome]) -> CaptureChannel | None:
         """Show the requests in a capture file, which Chorus cannot answer.
 
-        If the last outcome is a request in plain text, return its channel. The caller closes the channel at
-        the client's next event, because nothing else shows that the request is over.
+        If the last outcome is a request in plain text, return its channel. The caller must close the channel
+        at the client's next event.
         """
         for request in pending_control_requests(outcomes):
             self._add(request, None, CaptureChannel(path), None)
@@ -196,7 +195,6 @@ class PermissionRequests:
             self._add_control_request(run, request)
 
     def _is_in_pane(self, pane: PaneId | None, request: PromptOpened) -> bool:
-        """Return whether the client is in a known pane. If not, only a reply can answer it, never a key."""
         session = self.roster.sessions.get(request.session) if request.session else None
         return pane is not None or (session is not None and session.pane is not None)
 
@@ -205,7 +203,6 @@ class PermissionRequests:
         return self.policy.decide(request, cwd if isinstance(cwd, str) else None)
 
     def _find_run(self, event: HookEvent) -> HeadlessRun | None:
-        """Return the run whose client runs this hook; None if no run does."""
         if event.pane is None or event.tmux_socket is None:
             return None
         return self.runs.in_pane(Address(Path(event.tmux_socket)), event.pane)
@@ -231,12 +228,12 @@ class PermissionRequests:
 
 
 def _last_line_request(outcomes: Sequence[Outcome]) -> PromptOpened | None:
-    """Return the last outcome if it is a request in plain text. Any event after such a request ends it."""
+    """Return the last outcome if it is a request in plain text. Any later event ends the request."""
     last = outcomes[-1] if outcomes else None
     return last if isinstance(last, PromptOpened) and last.tool is None and last.text is not None else None
 
 
 def _find_request(outcomes: Iterable[Outcome]) -> PromptOpened | None:
-    """Return the permission request about a call among these outcomes of a hook or the mod."""
+    """Return the first permission request about a call in outcomes of a hook or the mod, or None."""
     opened = (o for o in outcomes if isinstance(o, PromptOpened))
     return next((o for o in opened if o.request is None and o.tool is not None), None)

@@ -1,8 +1,4 @@
-"""The ways to send an answer to a client: a held hook, the mod, the control protocol, or a typed key.
-
-A form is answered through the hook that reports its end. A client that is followed only through a capture
-file cannot be answered.
-"""
+"""The ways to send an answer to a client: a held hook, the mod, the control protocol, or a typed key."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -47,10 +43,7 @@ NOT_ACCEPTED_HINT = "Answer again, or answer in the client's own dialog."
 
 @dataclass(slots=True)
 class HookChannel:
-    """A hook that waits for the answer.
-
-    Its process ends when the user has answered in the terminal, or at the hook's time limit.
-    """
+    """A hook that waits for the answer. The channel is open while the hook's process runs."""
 
     prompts: Prompts
     event: HookEvent
@@ -87,8 +80,7 @@ class PollReply(TypedDict):
 class ModChannel:
     """A permission request that the mod holds inside the client. The mod polls for the answer.
 
-    The client's own dialog stays usable meanwhile, and the first answer counts. The request is over when the
-    call ends, or when the mod no longer polls.
+    The client's own dialog stays usable meanwhile, and the first answer counts.
     """
 
     how = "mod"
@@ -141,9 +133,9 @@ class ModChannel:
 class FormChannel:
     """A form of an MCP server, answered through the hook that reports its end.
 
-    The client shows its own dialog meanwhile, and the user may answer there. To answer through Chorus, the
-    dialog is first cancelled with its key, which is sent only while that very dialog is on the screen. A hook
-    then reports the cancellation. Its reply holds the answer, which the client sends to the server instead.
+    To answer, Chorus first cancels the client's dialog with its key, but only while that very dialog is on
+    the screen. A hook then reports the cancellation. Its reply holds the answer, which the client sends to
+    the server instead.
     """
 
     prompts: Prompts
@@ -223,10 +215,7 @@ class ControlChannel:
 
 @dataclass(frozen=True, slots=True)
 class ShownLine:
-    """What a pane shows when it ends with a `permission_request` line, and perhaps a key typed after that.
-
-    `typed`: that key, or empty.
-    """
+    """The end of a pane's screen: a `permission_request` line, and perhaps a key `typed` after it."""
 
     state: PaneState
     typed: str
@@ -237,8 +226,8 @@ class ShownLine:
 class LineChannel:
     """A client that prints a `permission_request` line in its pane and reads the answer there.
 
-    A key is sent only if the client is in the foreground and the line is the last thing that its pane shows.
-    The key is `y` or `n`. Enter follows once the pane shows that key, and nothing else, after the line.
+    A key is sent only if the client is in the foreground and the line is the last thing in its pane. The key
+    is `y` or `n`. Enter follows once the pane shows that key, and nothing else, after the line.
     """
 
     prompts: Prompts
@@ -275,10 +264,9 @@ class LineChannel:
         """Do nothing: no resource is held."""
 
     async def _wait(self, reached: Callable[[ShownLine], bool], *, sent: list[str]) -> bool:
-        """Wait until `reached` returns True for what the pane shows; then return True.
+        """Wait until `reached` returns True. Return False if the pane no longer ends with the line.
 
-        Return False if the pane no longer ends with the line. Raises PromptRefused after a timeout. `sent`:
-        the keys that were sent.
+        Raises PromptRefused after a timeout.
         """
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while asyncio.get_running_loop().time() < deadline:
@@ -299,7 +287,7 @@ class LineChannel:
             ) from error
 
     def _look(self) -> ShownLine | None:
-        """Return what the pane shows if the line is the last thing in it, apart from a typed key."""
+        """Return the line if it is the last thing in the pane, apart from a typed key; otherwise None."""
         client = self.pane.client
         try:
             tmux = self.tmux(self.pane)

@@ -1,7 +1,6 @@
 """Prompts known from the client's own permission requests.
 
-A held permission hook or a request of the control protocol names the call it is for, so its answer cannot
-reach another call. The user may still answer in the terminal first; then the prompt is removed.
+A permission hook or a control request names the call it is for, so its answer cannot reach another call.
 """
 
 import json
@@ -128,7 +127,6 @@ class ControlRequests:
     _answered: dict[str, None] = field(default_factory=dict)
 
     def load(self) -> None:
-        """Read what an earlier watcher saved. A damaged file counts as empty."""
         with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
             saved = json.loads(self.path.read_bytes())
             self._answered = dict.fromkeys(map(str, saved["answered"]))
@@ -149,7 +147,6 @@ class ControlRequests:
         return True
 
     def mark_answered(self, request_id: str) -> None:
-        """Remember that the answer is on its way: this request is never answered again."""
         self._answered[request_id] = None
         self.pending.pop(request_id, None)
         self._save()
@@ -168,7 +165,6 @@ class ControlRequests:
             self._save()
 
     def retain_runs(self, runs: Iterable[str]) -> None:
-        """Keep only the pending requests of these runs."""
         present = set(runs)
         self.pending = {request_id: one for request_id, one in self.pending.items() if one[0] in present}
 
@@ -178,7 +174,7 @@ class ControlRequests:
 
 
 def ends_request(outcome: Outcome, request: PromptOpened) -> bool:
-    """Return whether the outcome shows that the request is answered or withdrawn."""
+    """True if the outcome shows that the request is answered or withdrawn."""
     match outcome:
         case ActionClosed(action):
             return action.id == request.id

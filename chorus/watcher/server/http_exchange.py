@@ -24,7 +24,7 @@ class HttpRequest(NamedTuple):
 
 
 def is_http(line: bytes) -> bool:
-    """Return whether a line begins an HTTP request. Any other message begins with a brace."""
+    """True if a line begins an HTTP request. Any other message begins with a brace."""
     return line.startswith(b"POST /")
 
 

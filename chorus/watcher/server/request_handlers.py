@@ -1,7 +1,6 @@
 """Handle the requests on the watcher's socket: check their arguments, and call their handlers.
 
-An unknown request or wrong arguments are refused with one sentence. The requests about history are in
-`review_requests`.
+The requests about history are in `review_requests`.
 """
 
 import os
@@ -77,7 +76,7 @@ Handler = Callable[[Any], Awaitable[object]]
 
 
 class RequestHandlers:
-    """Finds the handler of a request by its name."""
+    """Checks the arguments of a request and calls its handler."""
 
     def __init__(self, *groups: Mapping[str, Handler]) -> None:
         self._handlers = {name: handler for group in groups for name, handler in group.items()}
@@ -157,9 +156,9 @@ class StatusRequests:
         return {}
 
     async def subscribe(self, _: NoArguments) -> dict[str, object]:
-        """Handle the request to subscribe. The server has already added the subscriber.
+        """Discard unpublished log entries if the new subscriber is the only one.
 
-        If nobody else is subscribed, log entries from before now are not published.
+        The server has already added the subscriber.
         """
         if self.subscribers() == 1:
             for tree in self.trees.all.values():
@@ -187,10 +186,7 @@ class StatusRequests:
         }
 
     def _sessions_json(self) -> list[SessionJson]:
-        """Return the sessions as JSON.
-
-        A session with a pending prompt is shown as waiting, even if no hook has reported that it waits.
-        """
+        """Return the sessions as JSON. A session with a pending prompt is shown as waiting."""
         waiting = {prompt["session"] for prompt in self.prompts.all()}
         sessions = [session.as_json() for session in self.transcripts.pipeline.roster.sessions.values()]
         for session in sessions:
@@ -228,7 +224,7 @@ def name_source(session: SessionJson, *, piped: bool) -> str:
 def add_client_info(session: SessionJson, info: Mapping[str, Any]) -> None:
     """Set the session's commands, models and account from `info`, the client's answer to `initialize`.
 
-    What is missing or of an unexpected type is left empty.
+    Missing or unexpected values are left empty.
     """
 
     def names(key: str, name: str) -> list[str]:

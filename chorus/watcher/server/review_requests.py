@@ -1,8 +1,7 @@
 """The requests about history and notes, such as log, blame, revert, land and note.
 
-A request that changes files or Chorus's history takes the pipeline's lock, as every source does. Quick
-requests run on the event loop, with the watcher's own recorder. A request that may take longer than a few
-hundredths of a second runs in a thread, with another recorder.
+Quick requests run on the event loop, with the watcher's own recorder. A request that may take longer than a
+few hundredths of a second runs in a thread, with another recorder.
 """
 
 import asyncio
@@ -191,10 +190,7 @@ class ReviewRequests:
         return await run_in_thread(recorder.log.prepare_show(entry, user_diff=user_diff))
 
     async def blame(self, arguments: BlameArguments) -> list[BlameLineJson]:
-        """Blame the lines of a file from the history in memory, if that is quick.
-
-        What may take seconds runs in a thread: `git blame`, and a file with many edits.
-        """
+        """Blame a file from the history in memory, or in a thread if that may take long."""
         recorder = self._tree(arguments.get("cwd")).recorder
         name, line = arguments["path"], arguments.get("line")
         repository = recorder.workspace.repository
@@ -386,7 +382,7 @@ class ReviewRequests:
         return {**done, "notified": notified}
 
     def _may_edit_unreported(self, tree: WatchedTree) -> bool:
-        """Return whether the work tree may have a running edit that will be reported only at its end."""
+        """True if an edit that will be reported only at its end may be running in the work tree."""
         return any(
             session.state == "working" and not UNREPORTING.isdisjoint(session.sources)
             for session in self.pipeline.roster.sessions.values()
@@ -394,10 +390,7 @@ class ReviewRequests:
         )
 
     async def _restore_overwritten(self, tree: WatchedTree, prepared: PreparedRevert) -> None:
-        """Wait a moment, then apply the prepared change again where a running edit has overwritten it.
-
-        Such an edit read its file before the change was applied, and may be reported only at its end.
-        """
+        """Wait a moment, then apply the prepared change again where a running edit has overwritten it."""
         paths = {str(tree.root / path) for path in prepared.result["paths"]}
         deadline = time.monotonic() + QUIET_SECONDS
         await asyncio.sleep(UNREPORTED_SECONDS)
@@ -430,7 +423,7 @@ class ReviewRequests:
     async def _apply(self, tree: WatchedTree, prepared: PreparedRevert, busy: Collection[str]) -> RevertJson:
         """Write and record a change, in a thread if it is large. The caller holds the pipeline's lock.
 
-        `busy`: the files that a call is about to write; raises FileBusy if the change touches one of them.
+        `busy`: files that a call is about to write. Raises FileBusy if the change touches one of them.
         """
         return await self._write(tree, prepared, partial(review.apply_prepared, prepared=prepared, busy=busy))
 
@@ -456,8 +449,7 @@ class ReviewRequests:
     def _notify(self, tree: WatchedTree, made: Iterable[int], *, queue: bool) -> list[str]:
         """Queue notices of these reverts and redos. Return the sessions that will get one.
 
-        `made`: the numbers of the reverts and redos. `queue`: if False, queue nothing, only remove the queued
-        notices that these cancel out.
+        Without `queue`, only remove the queued notices that the new ones cancel out.
         """
         notices = find_notices(tree.recorder, made)
         if not queue:
@@ -475,9 +467,9 @@ class ReviewRequests:
         return tree
 
     def _readers(self, cwd: str | None, *, here: bool = False) -> tuple[dict[str, Recorder], str]:
-        """Return the histories by name of work tree, and the name of the current tree.
+        """Return the recorders by name of work tree, and the name of the current tree.
 
-        `here`: return only the history of the current tree.
+        With `here`, return only the recorder of the current tree.
         """
         tree = self._tree(cwd)
         name = tree.recorder.workspace.label
@@ -486,7 +478,7 @@ class ReviewRequests:
     async def _select(self, cwd: str | None, selection: Selection) -> tuple[WatchedTree, Selection]:
         """Return the work tree of a selection, and the same selection without names of work trees.
 
-        An action's name may begin with the name of its work tree, as in `main:12`: it becomes `12`.
+        The action `main:12` becomes `12`.
         """
         readers, current = self._readers(cwd)
         names = selection.actions
@@ -515,7 +507,7 @@ def _roots(readers: Mapping[str, Recorder]) -> dict[str, Path]:
 
 
 def _newest(tree: WatchedTree) -> Oid | None:
-    """Return the commit of a work tree's newest record."""
+    """Return the commit of a work tree's newest record, or None."""
     tree.recorder.journal.refresh()
     records = tree.recorder.timeline.records
     return records[-1].oid if records else None
@@ -551,7 +543,7 @@ def _find(recorder: Recorder, name: str) -> tuple[Path, str]:
 
 
 def _holds(recorder: Recorder, selection: Selection) -> bool:
-    """Return whether the history has actions of the selection's lane or turns."""
+    """True if the history has actions of the selection's lane or turns."""
     lanes = lane_spellings(selection.lane) if selection.lane is not None else ()
     held = [entry for entry in recorder.entries() if not lanes or entry.lane in lanes]
     known = {entry.turn for entry in held if entry.turn}

@@ -1,7 +1,7 @@
 """The watcher's Unix socket, which only its owner can use.
 
-Passes each request line to the handler and sends back the answer. A bad line or a bad peer never disturbs
-another connection. The only request that this module itself knows is `subscribe`.
+Each request line is passed to the handler, and its answer is sent back. A bad line or peer does not disturb
+other connections.
 """
 
 import asyncio
@@ -112,7 +112,7 @@ class Server:
             client.close()
 
     def publish(self, event: EventJson) -> None:
-        """Send an event to every subscriber. Disconnect subscribers that are too slow; they may reconnect."""
+        """Send an event to every subscriber, but disconnect those that do not read."""
         if not self._subscribers:
             return
         line = encode_quickly(event)
@@ -202,7 +202,7 @@ class Server:
 
 
 def loads_quickly(line: bytes) -> Any:  # noqa: ANN401  whatever the line holds
-    """Parse a line of the protocol. Raises ValueError if parsing it would make other requests wait."""
+    """Parse a line of the protocol. Raises ValueError if it is invalid or has too many values."""
     if is_too_much(line):
         raise ValueError("too many values")
     try:

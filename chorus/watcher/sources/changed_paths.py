@@ -1,7 +1,6 @@
 """The paths of a work tree that the file watch reported, each with its time.
 
-Each path is taken once, for the recorder to check. The caller takes all paths, only those not reported
-again for a while, or only those written before a given time. This module never reads the content of a file.
+Each path is taken once, for the recorder to check. No file content is read here.
 """
 
 import asyncio
@@ -31,7 +30,7 @@ EVENT_SLACK_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class PathBatch:
-    """Paths to look at, taken from `ChangedPaths`; `put_back` restores them there.
+    """Paths to check, taken from `ChangedPaths`.
 
     `reported`, `seen`: when each path was reported last and first. `lost_since`: since when reports may be
     missing, so that the whole tree must be scanned; None if all paths are known. `was_never_scanned`: the
@@ -74,7 +73,7 @@ class ChangedPaths:
     async def settle(self) -> None:
         """Wait until the file watch has reported everything that is already on disk.
 
-        If no barrier proves that, the whole tree will be scanned, which is slower but never wrong.
+        If no barrier proves that, the whole tree is marked for a scan.
         """
         loop = asyncio.get_running_loop()
         passed = asyncio.Event()
@@ -103,7 +102,6 @@ class ChangedPaths:
             self._note_loss()
 
     def _note_loss(self) -> None:
-        """Mark the whole tree for a scan: some changes may be reported late or not at all."""
         if self._lost is None:
             self._lost = time.monotonic()
 
@@ -113,19 +111,14 @@ class ChangedPaths:
 
     @property
     def any_left(self) -> bool:
-        """True if there is any path to look at."""
         return bool(self._reported) or self.are_lost
 
     @property
     def any_change(self) -> bool:
-        """True if anything changed, HEAD included."""
         return self.any_left or self._head
 
     def is_settled(self, grace_seconds: float) -> bool:
-        """Return False if every reported path is still too new for `take_settled`. A cheap check.
-
-        True if no path is reported.
-        """
+        """Cheap check: False only if all reported paths are still too new for `take_settled`."""
         self.gather()
         settled = time.monotonic() - grace_seconds
         if self._lost is not None:
@@ -140,7 +133,7 @@ class ChangedPaths:
         return taken
 
     def put_back(self, taken: PathBatch) -> None:
-        """Put back paths that could not be checked, for the next look."""
+        """Put back paths that could not be checked."""
         self._reported = {**taken.reported, **self._reported}
         self._seen = {**self._seen, **taken.seen}
         self._lost = taken.lost_since if self._lost is None else self._lost
@@ -174,7 +167,7 @@ class ChangedPaths:
         """Return the paths that may have changed by `until`; None if any path may have changed.
 
         `until` is in seconds since 1970. The paths are then forgotten, except files that are gone or were
-        written again after `until`: a later call returns these once more.
+        written again after `until`.
         """
         self.gather()
         if self._lost is not None:
@@ -192,7 +185,7 @@ class ChangedPaths:
     def _written(self, path: RepoPath) -> float:
         """Return when the file was last written, moved or created; infinity if it is gone.
 
-        The time of the last write is not enough: a program may have set it to another time.
+        The time of the last write is not enough, because a program may set it.
         """
         try:
             state = os.lstat(self.root / path)
@@ -202,7 +195,7 @@ class ChangedPaths:
 
 
 def parse_moment(time: str | None) -> float | None:
-    """Return a time from the client as seconds since 1970; None if it is invalid."""
+    """Return a time from the client as seconds since 1970; None if it is missing or invalid."""
     try:
         return None if time is None else datetime.fromisoformat(time).timestamp()
     except (ValueError, OverflowError):
@@ -210,6 +203,6 @@ def parse_moment(time: str | None) -> float | None:
 
 
 def _call(loop: asyncio.AbstractEventLoop, then: Callable[[], None]) -> None:
-    """Schedule `then` on the loop, from a thread of the file watch. Do nothing if the loop is closed."""
+    """Schedule `then` on the loop, from another thread. Do nothing if the loop is closed."""
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(then)

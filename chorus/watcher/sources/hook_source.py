@@ -1,7 +1,6 @@
 """Hooks as a source: events are taken from the spool in the order in which they were written.
 
-For each event, the transcript and the pane of its session are remembered first, then the event is fed. A
-waiting client continues after that or, if the event only reports something already done, before it is fed.
+If an event only reports something already done, its client continues before the event is fed.
 """
 
 import asyncio
@@ -93,13 +92,9 @@ class HookSource:
             self.listen()
 
     async def read(self) -> None:
-        """Feed every event in the spool.
+        """Feed every event in the spool. An event that cannot be processed is set aside.
 
-        A waiting client continues at the latest when its event is recorded, unless its hook is held for the
-        user's answer.
-
-        An event that cannot be processed is set aside, and the next one is read. What this watcher could not
-        record, the next watcher reads from the transcripts, which report the same as hooks.
+        The next watcher reads from the transcripts what this watcher could not record.
         """
         async with self._reading:
             try:
@@ -134,8 +129,8 @@ class HookSource:
     def _release_early(self, event: HookEvent) -> IsWaiting:
         """Let the client continue at once if the event only reports something already done.
 
-        Return a function that tells whether the client still waits. A client that continued counts as waiting
-        for a moment: its next call starts with another hook, which waits until this event was read.
+        The returned function tells whether the client waits. A client that continued counts as waiting for a
+        moment: its next call starts with another hook, which waits until this event was read.
         """
         if not self.events.is_after_the_fact(event.value):
             return lambda: self.spool.is_hook_waiting(event)

@@ -1,7 +1,6 @@
-"""Track which clients still run. If a client was killed, its session has ended without an event.
+"""Track which clients still run, because a killed client does not report that its session has ended.
 
-The roster names each client by its process id and start time. The kernel reports the end of a process. Where
-the kernel cannot, clients are checked once a second.
+The kernel reports the end of a process. Where it cannot, clients are checked once a second.
 """
 
 import asyncio
@@ -30,7 +29,7 @@ TOUCH_EVERY_POLLS = 5
 
 
 def client_key(pid: int, process: Process | None) -> str:
-    """Return the name of a client on the roster. If it has ended, the name matches no process."""
+    """Return a client's name on the roster. Without `process`, the name matches no process."""
     return f"{pid}:{process.started if process else ''}"
 
 
@@ -40,7 +39,6 @@ def is_running(client: str) -> bool:
 
 
 def is_young(client: str) -> bool:
-    """Return whether the client has just started, less than `YOUNG_SECONDS` ago."""
     pid, _, started = client.partition(":")
     began = start_time(int(pid), started)
     return began is not None and abs(time.time() - began) < YOUNG_SECONDS
@@ -64,7 +62,7 @@ class LiveClients:
             self._changed.set()
 
     def is_watched(self, client: str) -> bool:
-        """Return whether the kernel reports when this client ends."""
+        """True if the kernel reports when this client ends."""
         return client in self._watched
 
     async def run(self) -> None:

@@ -1,10 +1,8 @@
 """Find the sessions that are alone in their work tree: they need to report an edit only at its end.
 
-No other call can have written what such an edit wrote, and the edit's report holds the text from before it.
-The mod learns from the reply to a report that its session is alone; hooks learn it from a file in the spool.
-
-A session with hooks counts as alone only if it also edits without asking and runs no sub-agent. The reason is
-that hooks cannot report an edit while it runs. The mod does, if the edit takes more than a moment.
+No other call can have made the edit's change, and its report holds the text from before the edit. Hooks
+cannot report an edit while it runs. So a session with hooks must also edit without asking and run no
+sub-agent.
 """
 
 from collections.abc import Mapping
@@ -20,7 +18,7 @@ from chorus.watcher.work_trees import WatchedTrees
 
 @dataclass(slots=True)
 class _HookedSession:
-    """What hook events say about a session."""
+    """A session, as its hook events describe it."""
 
     asks: bool = True  # the client may ask before it edits a file
     agents: set[str] = field(default_factory=set)  # the sub-agents that may be running
@@ -35,7 +33,7 @@ class LoneSessions:
     _hooked: dict[SessionId, _HookedSession] = field(default_factory=dict)
 
     def is_alone(self, session: SessionId, cwd: object) -> bool:
-        """Return whether nothing but edits of the session's own client can be under way in its work tree."""
+        """True if nothing but edits of the session's own client can be under way in its work tree."""
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
         if tree is None or tree.windows.open or tree.any_held:
             return False
@@ -51,7 +49,6 @@ class LoneSessions:
         )
 
     def on_hook(self, session: SessionId, event: Mapping[str, Any]) -> None:
-        """Note what a hook event says about its session."""
         hooked = self._hooked.setdefault(session, _HookedSession())
         asks = self.events.asks_before_edits(event)
         if asks is not None:
@@ -61,7 +58,7 @@ class LoneSessions:
             (hooked.agents.add if runs else hooked.agents.discard)(agent)
 
     def update(self) -> None:
-        """Let hooks know which clients are alone now, before any client goes on."""
+        """Let hooks know which clients are alone now."""
         roster = self.pipeline.roster
         alone: dict[str, bool] = {}
         for session, hooked in list(self._hooked.items()):

@@ -1,8 +1,7 @@
 """Add hooks for a client whose mod went silent: the client may switch its mods off at any time.
 
-A mod is silent if the transcript reports the start and the end of a call and the mod reports neither,
-although the watcher could be reached. Then hooks are added to the work tree's settings for as long as that
-client runs. Until the client has read them, its calls are read from the transcript.
+A mod is silent if the transcript reports a whole call that the mod did not report. The hooks stay in the work
+tree's settings for as long as that client runs.
 """
 
 import logging
@@ -55,7 +54,6 @@ class ModFallback:
                         self._add_hooks(action.session)
 
     def on_report(self, call: str | None) -> None:
-        """Remember that the mod reported this call."""
         if call is not None:
             self._unreported.pop(ToolUseId(call), None)
 

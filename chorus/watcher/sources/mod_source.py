@@ -1,9 +1,7 @@
 """The mod as a source: like hooks, but over the socket.
 
-The reply to a report is sent once the report is recorded. For a command, the client waits for the reply
-before and after the call. For an edit it waits only before the call, and not at all if the last reply said
-that the session is alone. Reports are not stored: what a watcher could not record is read from the
-transcript.
+The reply to a report is sent once the report has been fed. Reports are not stored: the next watcher reads the
+transcript for what could not be recorded.
 """
 
 import asyncio
@@ -111,7 +109,7 @@ class ModSource:
         return recorded.record.number if recorded is not None and recorded.record.action == call else None
 
     def has_new(self) -> bool:
-        """Return whether a report has arrived that is not fed yet. May be called from any thread."""
+        """True if a report has arrived that is not fed yet. May be called from any thread."""
         return bool(self._unread)
 
     @asynccontextmanager
@@ -190,10 +188,7 @@ def _describe_action(entry: LogEntryJson) -> ListedAction:
 
 
 def _client_waits(report: Mapping[str, Any], seconds: float) -> Callable[[], bool]:
-    """Return a function that tells whether the client still waits for the reply to this report.
-
-    `seconds`: how long a client waits for a reply.
-    """
+    """Return a function that tells whether the client still waits, at most `seconds`, for the reply."""
     sent, received = report.get("time"), asyncio.get_running_loop().time()
     if not isinstance(sent, int):
         return lambda: False

@@ -1,7 +1,7 @@
 """Record changes between calls as outside changes, once it is certain that no call claims them.
 
-Woken by the file watches. Transcripts are read first, because a call that they report may have made a change.
-While the user is asked about a call, the call writes nothing, so changes made then are outside changes, too.
+Transcripts are read first, because a call that they report may have made a change. While the user is asked
+about a call, the call writes nothing, so changes made then are outside changes, too.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class OutsideChanges:
     is_asked: Callable[[Call], bool]  # returns whether the user is certainly still asked about this call
 
     async def record_before_answer(self) -> None:
-        """Record what changed while a call waited for the answer that is about to be given."""
+        """Record the changes made while a call waited for the answer that is about to be given."""
         async with self.transcripts.pipeline.lock:
             await self.transcripts.read()
             for tree in self.trees.present():
@@ -73,7 +73,7 @@ class OutsideChanges:
         return await tree.record_outside(grace_seconds=self._grace_seconds(tree))
 
     def _is_due(self, tree: WatchedTree) -> bool:
-        """Return whether to handle the tree now. False if all its changes are still too new."""
+        """True unless all changes of the tree are still too new to be recorded."""
         if tree.windows.open:
             return True
         grace = self._grace_seconds(tree)

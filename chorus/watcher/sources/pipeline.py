@@ -1,7 +1,7 @@
 """The one pipeline that every source feeds: events become outcomes, outcomes reach their work trees.
 
 The agent's adapter turns events into outcomes. The pipeline updates the roster from them, and gives each work
-tree the outcomes of the sessions that work in it. An unknown event is counted, never fatal.
+tree the outcomes of the sessions that work in it.
 """
 
 import asyncio
@@ -95,10 +95,7 @@ class Pipeline:
         return outcomes
 
     def _goes_on(self, outcome: Outcome, client: str) -> bool:
-        """Return whether a session goes on although this client has reported its end.
-
-        That is so if another client is in the session too. The client is removed from the session.
-        """
+        """Remove a client that reported its session's end. Return True if another client runs the session."""
         if not isinstance(outcome, SessionEnded) or not client:
             return False
         return self.roster.remove_client(outcome.session, client)

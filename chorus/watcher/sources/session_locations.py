@@ -28,10 +28,7 @@ class SessionLocations:
         tmux_socket: str | None,
         client: str | None,
     ) -> SessionId | None:
-        """Remember where the session of this event is, and follow its transcript.
-
-        Return the session, or None if the event names none.
-        """
+        """Remember where the event's session is, and follow its transcript. Return the session, or None."""
         session = self.events.hook_session(event)
         if session is None:
             return None

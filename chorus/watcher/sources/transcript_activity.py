@@ -71,8 +71,8 @@ class TranscriptActivity:
     ) -> None:
         """Wait until it is time to read the files again.
 
-        If the directories are watched, that is `settle_seconds` after a change or, without a change, after
-        `limit_seconds`. Otherwise files are read at intervals.
+        If the directories are watched, that is `settle_seconds` after a change, or after `limit_seconds`.
+        Otherwise files are read at intervals.
         """
         if self.is_watching:
             await self._wait_for_change(limit_seconds)

@@ -1,8 +1,7 @@
 """Transcripts as a source: the files of watched sessions and of their sub-agents, read as they grow.
 
-A line that was there before the session was watched is history: it is fed so that turns and messages are
-known, but nothing from it is recorded. The sessions, and how far each file was read, are saved for the next
-watcher.
+A line from before the session was watched is history: its turns and messages are known, but nothing from it
+is recorded.
 """
 
 import asyncio
@@ -53,7 +52,6 @@ class TranscriptSource:
     activity: TranscriptActivity = field(default_factory=TranscriptActivity)
 
     def load(self) -> None:
-        """Follow the sessions that an earlier watcher followed."""
         self.tails.load()
         for session in self.sessions.load():
             self.follow(session)
@@ -85,7 +83,7 @@ class TranscriptSource:
             )
 
     def _is_all_reported(self) -> bool:
-        """Return whether hooks or mods report the calls of all sessions that are followed."""
+        """True if hooks or mods report the calls of all sessions that are followed."""
         sessions = self.pipeline.roster.sessions
         return all(name in sessions and sessions[name].is_live for name in self.tails.followed)
 
@@ -124,9 +122,9 @@ class TranscriptSource:
         self.tails.forget_quiet(gone, time.monotonic())
 
     async def end_client(self, session: SessionId, client: str) -> None:
-        """Feed what an ended client wrote last, then close its session.
+        """Feed the last lines of an ended client, then end its session.
 
-        If another client is in the session, close only the calls of the ended client.
+        If another client is in the session, end only the calls of the ended client.
         """
         if not self.pipeline.roster.remove_client(session, client):
             await self.end_session(session)
@@ -136,7 +134,7 @@ class TranscriptSource:
             await self.pipeline.end_client(session, client, source="pane")
 
     async def end_session(self, session: SessionId) -> None:
-        """Feed what was written last, then close the session."""
+        """Feed the last lines of the session, then end the session."""
         if self.pipeline.roster.sessions[session].state == "gone":
             return
         async with self.pipeline.lock:
@@ -178,14 +176,13 @@ class TranscriptTails:
     _quiet: dict[SessionId, float] = field(default_factory=dict)  # ended sessions, since when no file grew
 
     def load(self) -> None:
-        """Read the positions an earlier watcher saved. A damaged file counts as empty."""
         with suppress(FileNotFoundError, ValueError):
             known = json.loads(self.path.read_bytes())
             if isinstance(known, Mapping):
                 self._positions = {path: at for path, at in known.items() if isinstance(at, int)}
 
     def follows(self, name: str) -> bool:
-        """Return whether the transcript at this path is followed. Quick, because every report asks."""
+        """True if the transcript at this path is followed. Quick, because every report asks."""
         return name in self._names
 
     def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> bool:
@@ -237,10 +234,7 @@ class TranscriptTails:
             self.forget(session)
 
     def read(self) -> Iterator[TranscriptLine]:
-        """Yield the lines completed since the last call, up to a limit. If more are left, set `has_more`.
-
-        A sub-agent's file that appears later is read from its start.
-        """
+        """Yield the lines completed since the last call, up to a limit. If more are left, set `has_more`."""
         self.has_more = False
         budget, lines_left = MAX_STEP_BYTES, MAX_STEP_LINES
         for transcript, session in list(self._mains.items()):
@@ -266,7 +260,6 @@ class TranscriptTails:
 
     @property
     def problems(self) -> list[str]:
-        """Explain why some files cannot be read."""
         return [followed.tail.problem for followed in self._files.values() if followed.tail.problem]
 
     def save(self) -> None:

@@ -1,7 +1,4 @@
-"""Small JSON files that a watcher saves for the next one. Each is replaced as a whole.
-
-A write error is only logged: the watcher itself does not need these files, only the next one does.
-"""
+"""Small JSON files that a watcher saves for the next watcher. A write error is only logged."""
 
 import json
 import logging
@@ -32,7 +29,7 @@ def save_json(path: Path, value: object) -> None:
 
 
 def has_free_space(directory: Path) -> bool:
-    """Return whether the disk has space: try to write a file of `FREE_BYTES`."""
+    """True if a file of `FREE_BYTES` can be written to this disk."""
     trial = directory / "room.tmp"
     try:
         with open(trial, "wb", opener=open_private) as file:
@@ -53,7 +50,7 @@ class SessionFile:
     roster: SessionTable
 
     def load(self) -> list[Session]:
-        """Put the saved sessions on the roster. A damaged file counts as empty."""
+        """Put the saved sessions on the roster. Return all sessions of the roster."""
         with suppress(FileNotFoundError, ValueError, TypeError):
             for value in json.loads(self.path.read_bytes()):
                 session = parse_session(value)

@@ -1,8 +1,7 @@
 """Temporary hooks: hooks that are in a settings file only while certain clients run.
 
-Saves which settings file was changed for which client, so that a later watcher knows it too. The hooks are
-removed from a file when the last of its clients has ended, and from all files when the watcher stops. Hooks
-that the user installed are never removed.
+They are removed from a file when the last of its clients has ended, and from all files when the watcher
+stops. Hooks that the user installed are never removed.
 """
 
 import json
@@ -37,15 +36,14 @@ class TemporaryHooks:
     _problems: dict[str, str] = field(default_factory=dict)  # by settings file; each is logged once
 
     def load(self) -> None:
-        """Read what an earlier watcher saved. A damaged file counts as empty."""
         with suppress(FileNotFoundError, ValueError, TypeError):
             self.installations = [HookInstallation(**value) for value in json.loads(self.path.read_bytes())]
 
     def add(self, installation: HookInstallation, *, installed: bool) -> None:
         """Remember to remove the hooks when the client has ended.
 
-        `installed`: the hooks were installed for this client. If not, they may be the user's own: then they
-        stay, unless they were already temporary.
+        Hooks that were not `installed` for this client may be the user's own: they stay, unless they were
+        already temporary.
         """
         if installed or any(one.settings == installation.settings for one in self.installations):
             self._save([*self.installations, installation])
@@ -53,7 +51,7 @@ class TemporaryHooks:
     def remove_unused(self, is_running: Callable[[str], bool], setup: Setup) -> None:
         """Uninstall the hooks of settings files whose clients have all ended.
 
-        If that fails, the hooks are still remembered, and the next call tries again.
+        If that fails, the next call tries again.
         """
         left = [one for one in self.installations if is_running(one.client)]
         used = {one.settings for one in left}
@@ -73,8 +71,8 @@ class TemporaryHooks:
     def touch_settings(self, is_young: Callable[[str], bool]) -> None:
         """Touch the settings files of clients that have just started.
 
-        A client begins to watch the files some time after it has read them. It misses what was
-        written in between until the file is touched again (observed in client versions 2.1.191 and 2.1.257).
+        A client misses changes made between its reading of a file and the start of its watch, until the file
+        is touched. Observed in client versions 2.1.191 and 2.1.257.
         """
         for settings in {one.settings for one in self.installations if is_young(one.client)}:
             with suppress(OSError):

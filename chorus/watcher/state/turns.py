@@ -1,7 +1,4 @@
-"""The turns of all sessions: kept in memory, published as they change, and saved when they end.
-
-The file has one line per turn that ended, so that the agent's text outlives the pane, session and watcher.
-"""
+"""The turns of all sessions: kept in memory, published as they change, and saved when they end."""
 
 import json
 import logging
@@ -110,11 +107,10 @@ class TurnStore:
             session["model"] = self._models[name]
 
     def _describe(self, record: TurnRecord) -> TurnJson | None:
-        """Return a turn as JSON, joined with what an earlier watcher saved of it.
+        """Return a turn as JSON, joined with its saved part; None if it was saved under another id.
 
-        Return None if the turn was saved under another id, so that it is not listed twice. That happens when
-        a stream that does not name its turns is read again after a restart: each turn in it gets a new id.
-        The saved turn is recognised by its messages.
+        A stream that does not name its turns gives them new ids when it is read again after a restart. The
+        saved turn is recognised by its messages.
         """
         turn, saved = record.as_json(), self._saved_of.get(record.session, {})
         if record.turn in saved:
@@ -130,7 +126,7 @@ class TurnStore:
 
 
 def _call_event(call: Call | Action, status: str, failure: str | None) -> CallEvent:
-    """Return an event with one line of text about a call. Its paths are relative to the call's directory."""
+    """Return an event with one line of text about a call, with paths relative to the call's directory."""
     about = [os.path.relpath(path, call.cwd) if call.cwd else path for path in call.paths]
     command = call.input.get(COMMAND_KEY)
     text = " ".join([call.tool, *(about or ([command] if isinstance(command, str) else []))])
