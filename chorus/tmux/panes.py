@@ -1,7 +1,4 @@
-"""The state, identity, screen and history of a pane.
-
-One command reads all fields; libtmux's pane objects would start more processes.
-"""
+"""The state, identity, screen and history of a pane, each read with one tmux command."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,6 @@
 """The watcher: one event loop that reads every source, keeps the timeline, and answers requests.
 
-Sources record one at a time, under the pipeline's lock. This module only constructs, starts and ends the
-parts.
+Sources record one at a time, under the pipeline's lock.
 """
 
 import asyncio

@@ -1,8 +1,7 @@
 """Find out which watched panes have printed something, through control connections to tmux.
 
 Each tmux session with a watched pane has one connection. It costs nothing while no pane prints, and is also
-the cheapest way to read a screen. A broken connection is opened again when a pane of that session is next
-followed.
+the cheapest way to read a screen.
 """
 
 import asyncio

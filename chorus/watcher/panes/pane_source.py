@@ -1,8 +1,4 @@
-"""Watched panes as a source of sessions, prompts and printed events.
-
-Sessions are known from the clients that run in the panes, prompts from the screens, and events from the
-output of headless clients. This source never presses a key.
-"""
+"""Watched panes as a source of sessions, prompts and printed events. This source never presses a key."""
 
 import asyncio
 import hashlib

@@ -121,7 +121,6 @@ class Feeder:
             line = self._next_line()
 
     def _read_signals(self, client: "subprocess.Popen[bytes]") -> None:
-        """Read on after `END`, when only signals matter."""
         while line := self._next_line():
             own = _own(line)
             if own is not None and own.get(FEEDER_KEY) == "signal":

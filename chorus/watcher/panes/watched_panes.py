@@ -109,10 +109,7 @@ class WatchedPanes:
         self._woken = asyncio.Event()
 
     async def watch(self, address: Address, pane: PaneId, since: float | None = None) -> WatchedPane:
-        """Watch a pane, with or without a client in it. Raises if there is no such pane.
-
-        `since`: when an earlier watcher began to watch it.
-        """
+        """Watch a pane, with or without a client in it. Raises if there is no such pane."""
         state = read_pane(TmuxServer(address), pane)
         known = self.all.get((address, pane))
         if known is not None and known.is_of_other_server(state):

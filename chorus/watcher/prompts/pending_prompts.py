@@ -1,7 +1,4 @@
-"""The pending prompts, from screens and from permission requests. Each is answered at most once.
-
-Changes are published. Answers are written to the audit log, whether they were sent or refused.
-"""
+"""The pending prompts, from screens and from permission requests. Each is answered at most once."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -107,7 +104,6 @@ class PendingPrompts:
         self.publish_changes()
 
     def feed(self, outcomes: Iterable[Outcome]) -> None:
-        """Update the prompts from outcomes, and publish the changes."""
         outcomes = list(outcomes)
         self._requested.feed(outcomes)
         for outcome in outcomes:

@@ -264,10 +264,7 @@ class LineChannel:
         """Do nothing: no resource is held."""
 
     async def _wait(self, reached: Callable[[ShownLine], bool], *, sent: list[str]) -> bool:
-        """Wait until `reached` returns True. Return False if the pane no longer ends with the line.
-
-        Raises PromptRefused after a timeout.
-        """
+        """Wait until `reached` returns True. Return False if the pane no longer ends with the line."""
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             shown = self._look()

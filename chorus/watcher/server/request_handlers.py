@@ -222,10 +222,7 @@ def name_source(session: SessionJson, *, piped: bool) -> str:
 
 
 def add_client_info(session: SessionJson, info: Mapping[str, Any]) -> None:
-    """Set the session's commands, models and account from `info`, the client's answer to `initialize`.
-
-    Missing or unexpected values are left empty.
-    """
+    """Set the session's commands, models and account from `info`, the client's answer to `initialize`."""
 
     def names(key: str, name: str) -> list[str]:
         found = info.get(key)

@@ -1,7 +1,6 @@
 """The watcher's Unix socket, which only its owner can use.
 
-Each request line is passed to the handler, and its answer is sent back. A bad line or peer does not disturb
-other connections.
+A bad line or peer does not disturb other connections.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""The paths of a work tree that the file watch reported, each with its time.
-
-Each path is taken once, for the recorder to check. No file content is read here.
-"""
+"""The paths of a work tree that the file watch reported, each with its time."""
 
 import asyncio
 import logging
@@ -133,7 +130,6 @@ class ChangedPaths:
         return taken
 
     def put_back(self, taken: PathBatch) -> None:
-        """Put back paths that could not be checked."""
         self._reported = {**taken.reported, **self._reported}
         self._seen = {**self._seen, **taken.seen}
         self._lost = taken.lost_since if self._lost is None else self._lost

@@ -1,8 +1,4 @@
-"""The one pipeline that every source feeds: events become outcomes, outcomes reach their work trees.
-
-The agent's adapter turns events into outcomes. The pipeline updates the roster from them, and gives each work
-tree the outcomes of the sessions that work in it.
-"""
+"""The one pipeline that every source feeds: events become outcomes, outcomes reach their work trees."""
 
 import asyncio
 import logging

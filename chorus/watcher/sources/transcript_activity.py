@@ -1,8 +1,4 @@
-"""Decide when to read transcripts: once something in their directories has changed.
-
-Where directories cannot be watched, transcripts are read at intervals: short while a session is active, long
-otherwise.
-"""
+"""Decide when to read transcripts: once something in their directories has changed."""
 
 import asyncio
 import logging

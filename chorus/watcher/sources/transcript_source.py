@@ -220,7 +220,6 @@ class TranscriptTails:
 
     @property
     def directories(self) -> set[Path]:
-        """The directories in which transcripts grow or appear."""
         return self._directories
 
     @property
