@@ -91,7 +91,7 @@ class ControlConnection:
         return lines
 
     def events(self) -> list[ControlEvent]:
-        """Return the newest event of each kind for each pane since the last call, without waiting.
+        """Return the newest event of each kind for each pane since the last call, without waiting for more.
 
         Raises ServerGone or ConnectionLost if there are none and the connection has ended.
         """

@@ -15,7 +15,7 @@ __all__ = ["DirectoryWatch", "open_directory_watch"]
 
 
 class DirectoryWatch(Protocol):
-    """Watches directories. `open_directory_watch` creates one."""
+    """Watches directories. `open_directory_watch` creates one, or returns None if that fails."""
 
     def fileno(self) -> int:
         """A descriptor that becomes readable after a change."""

@@ -152,7 +152,7 @@ class HeadlessRuns:
                 path.unlink(missing_ok=True)
 
     def find(self, name: str | None) -> HeadlessRun:
-        """Return the run that `name` means, or the only run if it is None. Ended runs do not count."""
+        """Return the run that `name` means; without a name, the only run. Ended runs do not count."""
         alive = [run for run in self.all.values() if run.is_running]
         if name is not None:
             alive = [run for run in alive if run.is_named(name)]
@@ -245,7 +245,7 @@ class HeadlessRuns:
             raise RunEnded(f"the client of {run.name} ended at once {run.describe_end()}")
 
     async def interrupt(self, run: HeadlessRun, limit: float = INTERRUPT_SECONDS) -> str:
-        """Interrupt the turn with a request, then SIGINT, then SIGTERM. Return the step that worked."""
+        """Interrupt the turn with a request or, if needed, SIGINT or SIGTERM. Return which of them worked."""
         before = run.turns_ended
 
         def is_over() -> bool:
