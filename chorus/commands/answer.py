@@ -54,17 +54,14 @@ def run(args: argparse.Namespace) -> ExitCode:
         return {"decision": "answers", "answers": build_answers(prompt, args)}
 
     def ready(prompt: PromptJson) -> bool:
-        """Return True if all questions of the prompt are known, or only the one on the screen is needed.
-
-        The screen shows one question at a time. The client's events have all of them, but may come later.
-        """
+        """Return True if all questions are known, or if only the question on the screen is answered."""
         return bool(prompt.get("input")) or not (args.to or args.say)
 
     return give_answer(args, decide, ready=ready)
 
 
 def build_answers(prompt: PromptJson, args: argparse.Namespace) -> list[QuestionArgument]:
-    """Return the answers to the prompt's known questions, in their order, then those to other questions."""
+    """Return the answers to the known questions, in their order, then the answers to other questions."""
     if prompt["kind"] != "question":
         raise UsageError(
             f"{prompt['title']} is not a question", hint="Use `chorus approve` or `chorus deny`."
@@ -112,7 +109,7 @@ def read_questions(prompt: PromptJson) -> list[tuple[str, str, list[str]]]:
 
 
 def _answer(question: str, labels: list[str], choices: list[str], text: str | None) -> QuestionArgument:
-    """Make the answer to one question. A choice is a label or a position; a label wins over a position."""
+    """Make the answer to one question. Each choice is a label or, if no label matches, a position."""
     named = [
         labels[int(choice) - 1]
         if choice.isdigit() and choice not in labels and 0 < int(choice) <= len(labels)

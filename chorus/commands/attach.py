@@ -99,7 +99,7 @@ def follow_capture(home: Home, args: argparse.Namespace) -> ExitCode:
 
 
 def add_temporary_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
-    """Add hooks to a settings file: the running client reads it again. The watcher removes them later."""
+    """Add hooks to the work tree's local settings. The watcher removes them later."""
     setup = load_agent().setup
     state = read_pane(TmuxServer(address), pane)
     work_tree, _ = find_work_tree(Path(state.path))
@@ -126,14 +126,13 @@ def warn_of_older_client(state: PaneState) -> None:
 
 
 def find_clients(state: PaneState) -> list[RunningClient]:
-    """Return the clients that run in the foreground of a pane."""
     clients = load_agent().clients
     processes = filter(clients.is_client, read_foreground(state.identity.pane_pid))
     return [client for client in map(clients.read_client, processes) if client is not None]
 
 
 def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, PaneId]]:
-    """Return every pane in which a client is running in this repository."""
+    """Return the panes in which a client runs in this repository. Raise NoClientRunning if there are none."""
     if args.socket_name is None and args.socket_path is None:
         addresses = list_addresses(os.environ)
     else:

@@ -40,7 +40,7 @@ def run(args: Namespace) -> ExitCode:
 
 
 def parse_file_line(text: str) -> tuple[str, int | None]:
-    """Split FILE:LINE. If a file with exactly this name exists, the whole text is its name."""
+    """Split FILE:LINE, unless a file with the whole text as its name exists."""
     name, colon, number = text.rpartition(":")
     if colon and number.isdecimal() and not os.path.exists(text):
         return name, int(number)

@@ -1,9 +1,4 @@
-"""`chorus claude`: start Claude Code in tmux and watch it.
-
-Inside tmux the client runs in the current pane. Outside tmux, or with -L or -S, it runs in a new tmux
-session, which is then shown in this terminal. The mod (or, without it, the hooks) is passed to this one
-client on its command line, so no settings file is changed.
-"""
+"""`chorus claude`: start Claude Code in tmux and watch it."""
 
 import argparse
 import os
@@ -130,10 +125,7 @@ def become_client(
 
 
 def start_watcher(home: Home, watch: WatchArguments) -> None:
-    """Start a watcher for the pane. Do not wait until it has loaded: the client starts at the same time.
-
-    The side panel is opened by this process, so that the client's first screen already has its final size.
-    """
+    """Start a watcher, and open the side panel, so that the client's first screen has its final size."""
     stop(home)  # a watcher of another version may be running
     start(home)
     panel = watch.pop("panel", None)
@@ -153,7 +145,7 @@ def report_panel(error: str | None) -> None:
 
 
 def open_session(home: Home, address: Address, args: argparse.Namespace) -> str:
-    """Run the same command again, inside a new tmux session named after the repository; return its name."""
+    """Run `chorus claude` again in a new tmux session, and return that session's name."""
     from chorus.tmux.launch import PanePlacement, choose_session_name, open_pane  # noqa: PLC0415  loads libtmux
     from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415  as above
 

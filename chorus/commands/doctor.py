@@ -143,7 +143,6 @@ def check_program(name: str, command: list[str], fix: str) -> Check:
 
 
 def check_python() -> Check:
-    """Check the interpreter against the versions that Chorus is tested with."""
     version = sys.version_info[:2]
     detail = f"Python {platform.python_version()} on {platform.system()} {platform.release()}"
     if version > NEWEST_PYTHON:
@@ -166,7 +165,7 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 
 def check_disk(repository: Repository, home: Home) -> Check:
-    """Report what the file system cannot do, and what Chorus does instead."""
+    """Report the limits of the file system. Fail if other users may read Chorus's files."""
     found = []
     if repository.config.get("chorus.filewatch") == "poll":
         found.append("chorus.fileWatch is poll: changes are found by scanning")
@@ -286,7 +285,6 @@ def check_recorded(recorder: Recorder, home: Home, *, deep: bool) -> Iterator[Ch
 
 
 def check_coverage(recorder: Recorder) -> Check:
-    """Report which files are not recorded, and why."""
     # A call that named only such files has no record of its own.
     skipped = {why: None for entry in recorder.entries() for why in entry.skipped}
     for recorded in recorder.timeline.records:
@@ -299,7 +297,7 @@ def check_coverage(recorder: Recorder) -> Check:
 
 
 def check_history(recorder: Recorder, home: Home) -> Check:
-    """Replay the history, and check that it gives the bytes of the work tree. Records nothing."""
+    """Replay the history, and compare the result with the lanes and the work tree."""
     report = "Report this, with the output of `chorus doctor --deep --json`."
     problems = verify_history(recorder)
     if problems:
@@ -319,9 +317,9 @@ def check_history(recorder: Recorder, home: Home) -> Check:
 
 
 def find_lasting_differences(recorder: Recorder, home: Home) -> tuple[list[Problem], bool]:
-    """Return the changes on disk that are not recorded. Give a running watcher some time to record them.
+    """Return the unrecorded changes on disk, and whether a watcher runs whose sessions are all idle.
 
-    The second value is True if a watcher is running and all its sessions are idle.
+    A running watcher gets SETTLE_SECONDS to record the changes.
     """
     deadline = time.monotonic() + SETTLE_SECONDS
     while True:
@@ -333,9 +331,9 @@ def find_lasting_differences(recorder: Recorder, home: Home) -> tuple[list[Probl
 
 
 def sync_watcher(home: Home) -> bool | None:
-    """Let the watcher process waiting events. Return whether all its sessions are idle.
+    """Let the watcher catch up, and return whether all its sessions are idle or gone.
 
-    None if no watcher is running, or if it does not respond.
+    Return None if no watcher is running, or if it does not respond.
     """
     try:
         with connect(home) as watcher:
@@ -351,7 +349,7 @@ def _list_problems(problems: Sequence[Problem]) -> str:
 
 
 def check_objects(repository: Repository) -> Check:
-    """Check Chorus's objects with an independent reader, and the whole repository with `git fsck`."""
+    """Check Chorus's objects; if they are intact, check the whole repository with `git fsck`."""
     damage = find_damaged_objects(repository.shared_dir / "objects")
     if damage:
         fix = "Restore `.git/chorus/objects` from a backup."

@@ -92,10 +92,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def compact(repository: Repository, store: ObjectStore) -> GcJson:
-    """Drop old records, delete unreachable objects, and pack the rest. A watcher may be running.
-
-    The objects of dropped lanes are unreachable too.
-    """
+    """Drop old records, delete unreachable objects, and pack the rest. A watcher may be running."""
     before = size_of(store.directory)
     forgotten = forget_old(repository)
     sweep(repository, store)
@@ -105,10 +102,9 @@ def compact(repository: Repository, store: ObjectStore) -> GcJson:
 
 
 def forget_old(repository: Repository) -> int:
-    """Drop this work tree's oldest records, up to the first that must stay. Return their number.
+    """Drop records of this work tree that are older than `chorus.keepDays` days. Return their number.
 
-    A record must stay if it is younger than `chorus.keepDays` days, open, or on an existing lane. If that
-    setting is missing, nothing is dropped.
+    Stop at the first record that is open or on an existing lane.
     """
     days = repository.config.get(KEEP_DAYS)
     if days is None:
@@ -128,10 +124,9 @@ def forget_old(repository: Repository) -> int:
 
 
 def remove_chorus(repository: Repository, store: ObjectStore) -> GcJson:
-    """Remove Chorus from the repository. Raise LanesRemain if a work tree still has a complete lane.
+    """Remove Chorus from the repository. Raise LanesRemain if a work tree still has an intact lane.
 
-    A lane is complete if all its objects can be read. Complete lanes that belong to no work tree any more
-    stay as plain branches.
+    Intact lanes that belong to no work tree stay as plain branches.
     """
     attach(store.main_directory)  # the alternates line may be missing; git reads the lanes through it
     existing = [ref for refs in LANE_REFS for ref in repository.refs.list(refs)]
@@ -155,7 +150,7 @@ def remove_chorus(repository: Repository, store: ObjectStore) -> GcJson:
 
 
 def find_known_lanes(repository: Repository) -> dict[str, Path]:
-    """Return the work tree of each existing lane, by its ref. Work trees that cannot be read are left out."""
+    """Return the work tree of each lane, by the lane's ref. Skip work trees that cannot be read."""
     found: dict[str, Path] = {}
     for line in repository.git.text("worktree", "list", "--porcelain").splitlines():
         name, _, path = line.partition(" ")

@@ -193,7 +193,7 @@ def _render_action(action: LogEntryJson) -> str:
 
 
 def _short_path(path: str) -> str:
-    """Quote a path for the shell. A path below the home directory begins with `~`."""
+    """Quote a path for the shell, with `~` for the home directory."""
     from shlex import quote  # noqa: PLC0415  not for a status line
 
     home = os.path.expanduser("~")

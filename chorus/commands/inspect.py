@@ -1,7 +1,4 @@
-"""`chorus inspect`: list the sessions, turns, prompts and actions in a recorded stream, pane or transcript.
-
-It needs no repository and no watcher. For bug reports, it also prints the rows of the recording from which no
-event was read, and counts unknown events and other problems.
+"""`chorus inspect`: list the sessions, turns, prompts and actions of a recording: stream, pane or transcript.
 """
 
 import argparse
@@ -83,7 +80,7 @@ class Findings:
         }
 
     def add(self, outcome: Outcome) -> None:
-        """Add one outcome. Until the recording names a session, outcomes belong to one with an empty id."""
+        """Add an outcome. Before the recording names a session, outcomes go to a session with an empty id."""
         named = _with_session(outcome)
         if isinstance(outcome, SessionDiscovered) and UNNAMED in self.sessions.sessions:
             del self.sessions.sessions[UNNAMED]
@@ -147,10 +144,9 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
-    """Read a recording and return what it holds.
+    """Read a recording.
 
-    `width`: the columns at which its lines are wrapped. If they are wrapped and no width is given, try the
-    likely ones and use the one that gives the most events.
+    If its lines are wrapped at an unknown width, try likely widths and keep the best reading.
     """
     kept: list[bytes] = []
     findings, reader = _read(_keep(chunks, kept), width)
@@ -161,12 +157,12 @@ def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
 
 
 def _rank(findings: Findings) -> tuple[int, int, int]:
-    """Return a key to compare readings: more events are better, then fewer unused rows, then problems."""
+    """Return a sort key: more events are better, then fewer unused rows, then fewer problems."""
     return (findings.events, -len(findings.unused), -findings.problems.total())
 
 
 def _keep(chunks: Iterable[bytes], kept: list[bytes]) -> Iterator[bytes]:
-    """Yield the chunks, and keep the first ones, up to MAX_REREAD bytes, to read them a second time."""
+    """Yield the chunks, and append those within the first MAX_REREAD bytes to `kept`."""
     size = 0
     for chunk in chunks:
         size += len(chunk)
@@ -190,7 +186,6 @@ def _read(chunks: Iterable[bytes], width: int | None) -> tuple[Findings, Recordi
 
 
 def render(findings: Findings, *, colour: bool) -> Iterator[str]:
-    """Yield a line for each action, then the sessions, turns and prompts, then the counts."""
     rows = list(findings.rows.values())
     if rows:
         cells = [HEADINGS, *(_cells(row) for row in rows)]
@@ -217,7 +212,6 @@ def render(findings: Findings, *, colour: bool) -> Iterator[str]:
 
 
 def _render_sessions(findings: Findings, *, colour: bool) -> Iterator[str]:
-    """Yield sessions with their turns, then the prompts."""
     for session in findings.sessions.sessions.values():
         known = filter(None, (session.model, session.mode, session.version, session.cwd))
         yield " ".join(["session", _plain(session.id or "without an id"), *map(_plain, known)])
@@ -290,5 +284,5 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """Escape control characters: a recording must not control the terminal."""
+    """Escape unprintable characters, so that a recording cannot control the terminal."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)

@@ -1,7 +1,4 @@
-"""`chorus log`: actions grouped by turn, newest first.
-
-The newest actions are on the screen before older ones are read (except with --json or --reverse).
-"""
+"""`chorus log`: actions grouped by turn, newest first."""
 
 from __future__ import annotations
 
@@ -122,16 +119,16 @@ def run(args: Namespace) -> ExitCode:
 def newest_first(
     first: list[LogEntryJson], wanted: LogView, limit: int | None, *, joint: bool = False
 ) -> Iterator[LogEntryJson]:
-    """Yield the entries of the first page, then older ones, which are read only when they are reached."""
+    """Yield at most `limit` entries, newest first. Further pages are read only when reached."""
     return islice(_joint_pages(first, wanted) if joint else _pages(first, wanted), limit or None)
 
 
 def render(
     entries: Iterable[LogEntryJson], width: int, *, colour: bool, joint: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of the log, with a heading for each turn. `width`: the width of the numbers' column.
+    """Yield the lines of the log, with a heading for each turn.
 
-    `joint`: the entries are from several work trees, and each number is preceded by its work tree's name.
+    `width`: the width of the number column. `joint`: put the name of the work tree before each number.
     """
     for _, turn in groupby(entries, _turn_key()):
         read = list(_until_lane(turn))
@@ -142,13 +139,13 @@ def render(
 
 
 def render_number(entry: LogEntryJson, *, joint: bool) -> str:
-    """Return the number of an action in the form that commands accept; a dot for an outside change."""
+    """Return an action's number as commands accept it, or a dot if the entry has none."""
     number = str(entry["n"]) if entry["n"] is not None else "\u00b7"
     return f"{entry['worktree']}:{number}" if joint else number
 
 
 def describe(entry: LogEntryJson) -> str:
-    """Return paths and summary, without what the preceding columns already show."""
+    """Describe an entry in one line: paths, summary and notes."""
     paths, summary = entry["paths"], _summary_without_columns(entry)
     more = f" and {len(paths) - MAX_LISTED_PATHS} more" if len(paths) > MAX_LISTED_PATHS else ""
     named = ", ".join(paths[:MAX_LISTED_PATHS]) + more
@@ -207,10 +204,9 @@ def _pages(page: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
 
 
 def _joint_pages(first: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
-    """Yield the first page, then all other entries, which are read at once.
+    """Yield the first page, then all other entries, read at once.
 
-    A second page cannot be requested by a number: older versions of Chorus numbered the actions of each work
-    tree separately.
+    Pages cannot be requested by number here: older versions of Chorus numbered each work tree separately.
     """
     yield from reversed(first)
     if len(first) >= FIRST_PAGE_SIZE:
@@ -227,7 +223,7 @@ def _is_same(one: LogEntryJson, other: LogEntryJson) -> bool:
 
 
 def _turn_key() -> Callable[[LogEntryJson], object]:
-    """Return a key function for `groupby`: the key of an entry is its turn.
+    """Return a key function with which `groupby` groups entries by turn.
 
     An outside change has no turn: it gets the key of the entry before it.
     """
@@ -243,10 +239,7 @@ def _turn_key() -> Callable[[LogEntryJson], object]:
 
 
 def _until_lane(turn: Iterable[LogEntryJson]) -> Iterator[LogEntryJson]:
-    """Yield the entries of a turn up to the first that has a lane, but at most one page.
-
-    The heading of the turn shows that lane.
-    """
+    """Yield a turn's entries up to the first that has a lane, but at most FIRST_PAGE_SIZE."""
     for entry in islice(turn, FIRST_PAGE_SIZE):
         yield entry
         if entry["lane"]:
@@ -275,7 +268,6 @@ def _render_entry(entry: LogEntryJson, width: int, colour: bool, *, joint: bool)
 
 
 def _render_counts(entry: LogEntryJson, colour: bool) -> str:
-    """Return the column of added and removed lines."""
     added, removed = entry["added"], entry["removed"]
     if added is None or removed is None:
         return " " * 11

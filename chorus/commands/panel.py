@@ -1,8 +1,4 @@
-"""`chorus panel`: the side panel with the actions, diffs and prompts of all sessions.
-
-Runs until the user quits. With --toggle, opens or closes the panel in another pane and returns at once.
-Closing the panel never stops the watcher.
-"""
+"""`chorus panel`: the side panel with the actions, diffs and prompts of all sessions."""
 
 import argparse
 import os
@@ -106,7 +102,7 @@ def _run_plain(home: Home, work_tree: Path, *, here: bool) -> ExitCode:
 
 
 def panel_command(options: Sequence[str] = ()) -> list[str]:
-    """Return the command to run in another pane: it shows the panel, with this process's USER_VARIABLES."""
+    """Return the command that runs the panel in another pane, with this process's USER_VARIABLES."""
     absent = [word for name in USER_VARIABLES if name not in os.environ for word in ("-u", name)]
     variables = [f"{name}={os.environ[name]}" for name in USER_VARIABLES if name in os.environ]
     return ["env", *absent, *variables, sys.executable, "-P", "-m", "chorus", "panel", *options]

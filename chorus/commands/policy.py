@@ -154,7 +154,6 @@ def _test(args: argparse.Namespace) -> ExitCode:
 
 
 def _tool_input(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the tool input of the call to judge."""
     path_key = find_tool(args.tool).path_key
     if args.tool == SHELL_TOOL:
         if not args.words:

@@ -52,7 +52,6 @@ def run(args: Namespace) -> ExitCode:
 
 
 def list_pending(*, as_json: bool) -> ExitCode:
-    """List the pending prompts. If no watcher is running, say so: Chorus then sees no prompts."""
     pending = read_pending()
     if pending is None:
         print_err("chorus: no watcher is running for this repository, so no prompt is seen")
@@ -93,7 +92,7 @@ def read_screen(args: Namespace) -> ExitCode:
 
 
 def _read_capture(name: str) -> str:
-    """Return the text of a file, or of stdin for `-`. Bytes that are not UTF-8 are kept as surrogates."""
+    """Return the text of a file, or of stdin for `-`. Keep bytes that are not UTF-8 as surrogates."""
     if name == "-":
         return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     try:

@@ -185,7 +185,7 @@ def plain_program(command: str) -> str | None:
 
 @contextmanager
 def fifo(path: Path) -> Iterator[None]:
-    """Create a named pipe for the program started in the block; remove it if the block fails."""
+    """Create a named pipe, and remove it if the block fails."""
     os.mkfifo(path, 0o600)
     try:
         yield
@@ -195,7 +195,7 @@ def fifo(path: Path) -> Iterator[None]:
 
 
 def wait_for_reader(pipe: Path) -> None:
-    """Wait until the program in the pane has opened its pipe: a message written earlier would be lost."""
+    """Wait until a program has opened the pipe: a message written earlier would be lost."""
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
         try:
@@ -211,7 +211,7 @@ def wait_for_reader(pipe: Path) -> None:
 
 
 def open_headless_pane(tmux: TmuxServer, command: list[str], name: str) -> PaneId:
-    """Open a window next to the current pane, or a new tmux session if the server is not that of the pane."""
+    """Open a window next to the current pane, or a new session if that pane is on another tmux server."""
     is_current = tmux.address == select_address(os.environ, name=None, path=None)
     here = os.environ.get("TMUX_PANE") if is_current else None
     placement = PanePlacement.WINDOW if here else PanePlacement.SESSION

@@ -60,7 +60,7 @@ def run(args: Namespace) -> ExitCode:
 
 
 def _narrow(status: StatusJson) -> None:
-    """Keep only the current work tree in the status."""
+    """Narrow the status to the current work tree."""
     here = str(find_work_tree(os.getcwd())[0])
     name = label_of(here)
     lanes = read_lanes(here=True) if status["watcher"] else []
@@ -70,7 +70,7 @@ def _narrow(status: StatusJson) -> None:
 
 
 def show_overview() -> bool:
-    """Show the status and the likely next step. Returns False, with no output, outside a repository."""
+    """Print the status and the likely next step. Return False, without output, outside a repository."""
     try:
         home = find_home(os.getcwd())
     except NotARepository:
@@ -108,7 +108,6 @@ def render(status: StatusJson, *, ended: bool) -> list[str]:
 
 
 def describe_session(session: SessionJson) -> list[str]:
-    """Return lines with what is known of a session: model, mode, tokens, cost and errors."""
     parts = [part for part in (session.get("model"), session.get("mode")) if part]
     if turns := session.get("turns"):
         parts.append(_count(turns, "turn"))
@@ -132,7 +131,6 @@ def describe_session(session: SessionJson) -> list[str]:
 
 
 def _describe_client(session: SessionJson) -> str:
-    """Return what the client of a headless session can use: its account, models and commands."""
     account, parts = session.get("account") or {}, []
     names = [account.get(key) for key in ("email", "organization", "subscriptionType", "apiKeySource")]
     if known := [str(name) for name in names if name and name != "none"]:
@@ -145,7 +143,6 @@ def _describe_client(session: SessionJson) -> str:
 
 
 def suggest_next(status: StatusJson, *, used: bool) -> list[str]:
-    """Return what to do next, most urgent first, one line each."""
     if status["watcher"] is None:
         steps = [
             ("chorus claude", "start Claude Code with Chorus watching"),

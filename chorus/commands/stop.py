@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def kill(home: Home) -> bool:
-    """Kill the process that holds the repository's lock; False if there is none."""
+    """Kill the process that holds the repository's lock. Return False if there is none."""
     if not is_locked(home):
         return False
     pid = home.lock.read_text().strip()

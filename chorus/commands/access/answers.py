@@ -28,7 +28,6 @@ MEANINGS = {"allow": "allow", "allow always": "allow-always", "deny": "deny"}
 
 
 def add_prompt_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of all commands that answer a prompt."""
     parser.add_argument(
         "prompt",
         metavar="ID",
@@ -50,8 +49,7 @@ def give_answer(
 ) -> ExitCode:
     """Answer the prompt, and print what was sent.
 
-    `decide` returns the answer to send. `ready` returns whether the prompt has all details that `decide`
-    needs. If some are missing, wait a few seconds for them, then answer anyway.
+    If `ready` is given, wait until it returns True for the prompt, or for DETAILS_TIMEOUT_SECONDS.
     """
     repository, _, name = args.prompt.rpartition(":")
     with open_watcher_of(repository) if repository else open_watcher() as connection:
@@ -70,7 +68,6 @@ def give_answer(
 
 
 def render_answer(prompt: PromptJson, decision: str, done: AnswerJson) -> str:
-    """Describe the answer: what was answered, how it was sent, and the label of the chosen option."""
     means = f"with key {done['key']}" if done["key"] else render_channel(done["how"])
     label = find_chosen_label(prompt, decision, done["key"]) if decision in (*VERBS, "option") else None
     verb = VERBS.get(decision, "answered")
@@ -78,7 +75,7 @@ def render_answer(prompt: PromptJson, decision: str, done: AnswerJson) -> str:
 
 
 def read_answers(limit: int | None) -> list[AuditEntryJson]:
-    """Return the newest answers to prompts, oldest first. They are read from the audit log's file."""
+    """Return the newest `limit` entries of the audit log, oldest first; all entries if `limit` is None."""
     from chorus.watcher.prompts.audit_log import AuditLog, audit_path  # noqa: PLC0415  only `log --prompts`
 
     entries: Any = AuditLog(audit_path(find_home(Path.cwd()))).read()
@@ -106,7 +103,7 @@ def _render_means(entry: AuditEntryJson) -> str:
 
 
 def _chosen_label(entry: AuditEntryJson) -> str | None:
-    """Return the label of the chosen option; None if the answer did not choose one option."""
+    """Return the label of the chosen option; None if it is not known."""
     decision = entry["answer"].partition(":")[0]
     if decision in MEANINGS:
         key = entry["keys"][0] if entry["keys"] else None

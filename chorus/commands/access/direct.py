@@ -1,8 +1,4 @@
-"""Read the history in this process, if no watcher is running.
-
-Imported only when needed: with a watcher, a command costs little more than one request. The history is read
-from its newest end; all of it is loaded only if that end is not enough.
-"""
+"""Read the history in this process, without the watcher. Imported only when needed, because it loads git."""
 
 from __future__ import annotations
 
@@ -51,18 +47,15 @@ def _read_tree_log(root: Path, log_filter: LogFilter) -> list[LogEntryJson]:
 
 
 def add_paths(entries: list[LogEntryJson]) -> None:
-    """Add the missing paths to log entries: an entry with very many paths comes without them.
-
-    The entries may be of several work trees.
-    """
+    """Add the paths to log entries that came without them because there were too many."""
     paths = read_git_paths(Git(Path.cwd()))
     json_views.add_paths(Git(Path(paths.work_tree)), f"{paths.git_dir}/chorus", entries)
 
 
 def read_actions(names: Sequence[str], *, user_diff: bool) -> Iterator[ActionJson]:
-    """Yield the actions; each is read only when the caller asks for it.
+    """Yield the actions with these names, each read only when it is requested.
 
-    `user_diff`: make patches with the user's settings for diffs.
+    `user_diff`: make patches with the user's diff settings.
     """
     trees, current = _list_trees(here=False)
     with ExitStack() as stack:
@@ -97,7 +90,7 @@ def _read_tree_lanes(root: Path) -> list[LaneJson]:
 
 
 def _list_trees(*, here: bool) -> tuple[dict[str, Path], str]:
-    """Return the work trees to read, by name, and the current one's name. `here`: only the current one."""
+    """Return the work trees to read, by name, and the name of the current one."""
     root, home = find_work_tree(Path.cwd())
     current = label_work_tree(root, home)
     others = {} if here else list_work_trees(home)

@@ -1,8 +1,4 @@
-"""Read the history of the current repository: through the watcher, or directly if none is running.
-
-Commands that only read ask a running watcher, after it has processed everything it was sent so far. Without a
-watcher they read the history themselves, through `access.direct`.
-"""
+"""Read the history of the current repository: through the watcher, or directly if none is running."""
 
 from __future__ import annotations
 
@@ -32,7 +28,7 @@ def read_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:
 
 
 def read_whole_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:
-    """Return the log with all paths of every action, even where the watcher leaves them out as too many."""
+    """Return the log with all paths, including those that the watcher leaves out as too many."""
     entries = read_log(**wanted)
     if any(entry["timeline"] and not entry["paths"] for entry in entries):
         from chorus.commands.access import direct  # noqa: PLC0415  loads git: only for so many paths
@@ -55,9 +51,9 @@ def read_action(name: str, *, user_diff: bool) -> ActionJson:
 
 
 def read_actions(names: Sequence[str], *, user_diff: bool) -> Iterator[ActionJson]:
-    """Yield the actions; each is requested only when the caller asks for it, over one connection.
+    """Yield the actions with these names, each requested only when it is needed.
 
-    `user_diff`: make patches with the user's settings for diffs.
+    `user_diff`: make patches with the user's diff settings.
     """
     count = 0
     with suppress(WatcherNotRunning), _running() as connection:
@@ -81,18 +77,18 @@ def read_blame(name: str, line: int | None) -> list[BlameLineJson]:
 
 
 def has_several_trees() -> bool:
-    """Return True if more than one work tree of the repository may have a history."""
+    """Return True if Chorus has recorded more than one work tree of the repository."""
     return len(list_work_trees(find_home(os.getcwd()).repository)) > 1
 
 
 def absolute(path: str) -> str:
-    """Make a path absolute, for a process with another working directory. Symlinks are not resolved."""
+    """Return an absolute path without resolving symlinks."""
     return os.path.join(os.getcwd(), path)
 
 
 @contextmanager
 def _running() -> Iterator[Connection]:
-    """Connect to the running watcher and wait until it has caught up. Raise WatcherNotRunning without one."""
+    """Connect to the watcher, and wait until it has caught up. Raise WatcherNotRunning if there is none."""
     with connect(find_home(os.getcwd())) as connection:
         connection.ask("sync")
         yield connection

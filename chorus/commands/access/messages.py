@@ -26,7 +26,7 @@ MAX_IMAGE_BYTES = 5 * 2**20 // 4 * 3
 
 
 class TurnFailed(ChorusError):
-    """The turn failed; the message says why."""
+    """The turn failed."""
 
 
 def add_message_options(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +47,6 @@ def add_message_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_image(name: str) -> ImageArgument:
-    """Read an image file, and detect the media type from the first bytes."""
     try:
         content = Path(name).read_bytes()
     except OSError as error:
@@ -71,7 +70,7 @@ def check_message(message: str | None, images: list[str]) -> None:
 
 
 def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) -> ExitCode:
-    """Wait for the turn that answers the sent message; print the answer. `watcher` must be subscribed."""
+    """Wait for the turn that answers the sent message, and print the result. `watcher` must be subscribed."""
     live = LiveOutput(as_json=args.json) if args.follow else None
     events = cast("Iterator[EventJson]", watcher.events())
     try:
@@ -93,7 +92,7 @@ def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) 
 
 
 def print_answer(turn: TurnJson, *, shown: bool) -> None:
-    """Print a turn's answer. Raise TurnFailed if the turn failed. `shown`: the text was already printed."""
+    """Print a turn's answer, unless it was already `shown`. Raise TurnFailed if the turn failed."""
     if turn["answer"] and not shown:
         print_out(*turn["answer"].split("\n"))
     if turn["state"] == "failed":

@@ -1,4 +1,4 @@
-"""Read the pending prompts, find one of them, and show them."""
+"""Read, find and render the pending prompts."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def find_prompt(pending: Sequence[PromptJson], name: str) -> PromptJson:
 
 
 def find_chosen_label(prompt: PromptJson, decision: str, key: str | None) -> str | None:
-    """Return the label of the option with this key, else of the only one whose meaning is `decision`.
+    """Return the label of the option with this key, or else of the only option that means `decision`.
 
-    None if there is no such option.
+    Return None if there is no such option, or more than one.
     """
     options = prompt.get("options", [])
     chosen = [option for option in options if option["key"] == key]

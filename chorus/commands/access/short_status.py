@@ -2,6 +2,6 @@
 
 
 def render_short(prompts: int, actions: int) -> str:
-    """Return `2 waiting · 5 open`, or an empty text if there is nothing to do."""
+    """Return a text such as `2 waiting · 5 open`, or an empty text if both counts are zero."""
     parts = [f"{number} {word}" for number, word in ((prompts, "waiting"), (actions, "open")) if number]
     return " · ".join(parts)

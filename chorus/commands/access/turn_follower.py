@@ -1,8 +1,4 @@
-"""Wait for the turn that answers a message, and show its text and calls as they come.
-
-Text goes to stdout while the agent writes it. A call is printed in a line of its own when it has ended. While
-the agent works and nothing is printed, a terminal shows what the agent is doing.
-"""
+"""Wait for the turn that answers a message, and show its text and calls as they come."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -22,7 +18,7 @@ class NoAnswer(ChorusError):
 
 
 class LiveOutput:
-    """Prints the agent's text and calls. `as_json`: prints each event as JSON in one line."""
+    """Prints the agent's text and calls as they come, or each event as a line of JSON."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
@@ -48,7 +44,7 @@ class LiveOutput:
             print_progress(f"… {next(reversed(self._running.values()), 'working')}")
 
     def finish(self) -> None:
-        """Clear the progress line, and end a line of text that is not ended yet."""
+        """Clear the progress line, and end an unfinished line of text."""
         print_progress("")
         if self._in_line:
             print_out("")
@@ -63,10 +59,9 @@ class LiveOutput:
 
 
 class TurnFollower:
-    """Finds the turn that answers a message, and follows it in the watcher's events.
+    """Finds the turn that answers a message, and follows it until it ends.
 
-    `run`: the name of the headless session; `message`: the id of the message. `session`: the session's id
-    when the message was sent. A pending prompt of that session delays the message.
+    `session`: the session to which the message was sent, if known.
     """
 
     def __init__(
@@ -83,7 +78,6 @@ class TurnFollower:
         self._early: list[TextEvent | CallEvent] = []  # events from before the session was known
 
     def wait(self, events: Iterable[EventJson]) -> TurnJson:
-        """Return the turn when it is over."""
         try:
             for event in events:
                 turn = self._take(event)
@@ -115,10 +109,7 @@ class TurnFollower:
         return None
 
     def _take_turn(self, turn: TurnJson) -> TurnJson | None:
-        """Return the turn if it is over and has answered the message; None if there is more to wait for.
-
-        If the agent read the message in this turn, follow this turn's session from now on.
-        """
+        """Return the turn if it is over and has answered the message, else None."""
         # The turn's result, which has the reason, comes after the hooks have reported the turn's end.
         if self._message in turn["messages"]:
             self._session, self._read_at = turn["session"], self._read_at or datetime.now(UTC).isoformat()
@@ -140,7 +131,7 @@ class TurnFollower:
             self._live.show(event)
 
     def show_prompt(self, prompt: PromptJson) -> None:
-        """Say once that the client waits for an answer to this prompt: the turn stops until then."""
+        """Say once that this session's prompt waits for an answer. Ignore prompts of other sessions."""
         name, session = prompt["id"], self._session or self._sent_to
         if name in self._prompts or session is None or prompt["session"] != session:
             return
@@ -154,10 +145,7 @@ class TurnFollower:
         print_err(f"chorus: waiting for an answer to {name}, {prompt['title']}: {how}")
 
     def _show_early(self, turn: str) -> None:
-        """Show this turn's text and calls that came before the session was known.
-
-        Then drop all early events, also those of other turns. Do nothing while the session is still unknown.
-        """
+        """Show this turn's events that came before the session was known, and discard all others."""
         if self._live is not None and self._session is not None:
             for event in self._early:
                 if event["session"] == self._session and event["turn"] == turn:

@@ -1,7 +1,4 @@
-"""Read the recorded turns and render them.
-
-If no watcher is running, the turns are read from the file in which the last watcher saved them.
-"""
+"""Read the recorded turns and render them."""
 
 from __future__ import annotations
 
@@ -25,7 +22,10 @@ MAX_MESSAGE_LENGTH = 100
 
 
 def read_turns(*, turn: str | None = None) -> list[TurnJson]:
-    """Return the turns that `turn` names, or all recorded turns, oldest first."""
+    """Return the turns that `turn` names, or all recorded turns, oldest first.
+
+    If no watcher is running, read the turns that the last watcher saved.
+    """
     home = find_home(Path.cwd())
     try:
         with connect(home) as watcher:
@@ -46,7 +46,7 @@ def read_turns(*, turn: str | None = None) -> list[TurnJson]:
 
 
 def render_turns(turns: Iterable[TurnJson], *, colour: bool) -> Iterator[str]:
-    """Yield two lines for each turn: message, then duration and cost. A third line says why it failed."""
+    """Yield two lines for each turn, or three if the turn failed."""
     listed = list(turns)
     width = max([SHORT_TURN_LENGTH, *(len(shorten_turn(turn["turn"])) for turn in listed)])
     for turn in listed:
@@ -61,7 +61,6 @@ def render_turns(turns: Iterable[TurnJson], *, colour: bool) -> Iterator[str]:
 
 
 def render_turn(turn: TurnJson, *, colour: bool) -> Iterator[str]:
-    """Yield everything about one turn, with the answer at the end."""
     failed = turn["state"] == "failed"
     yield paint(f"turn {turn['turn']}  {turn['state']}", RED if failed else "1", colour)
     details = {
@@ -81,7 +80,6 @@ def render_turn(turn: TurnJson, *, colour: bool) -> Iterator[str]:
 
 
 def describe_turn(turn: TurnJson) -> str:
-    """Return the turn's model, permission mode, usage and number of steps, where known."""
     known = [turn["model"], turn.get("mode"), *describe_use(turn)]
     steps = turn["steps"]
     known += [f"{steps} steps" if steps != 1 else "1 step"] if steps is not None else []

@@ -9,7 +9,6 @@ if TYPE_CHECKING:  # `status` is to start fast
 
 
 def describe_use(use: TurnJson | SessionJson) -> list[str]:
-    """Return tokens, cost, time, context and retries, where known."""
     parts = []
     if tokens := use.get("tokens"):
         parts.append(describe_tokens(tokens))

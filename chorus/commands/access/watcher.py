@@ -23,7 +23,7 @@ class NeverUsed(NotFound):
 
 @contextmanager
 def open_watcher() -> Iterator[Connection]:
-    """Connect to the watcher; start it if necessary. Raise NeverUsed if Chorus was never used here."""
+    """Connect to the watcher, and start one if necessary. Raise NeverUsed if Chorus was never used here."""
     from chorus.wire.watcher_process import connect_or_start  # noqa: PLC0415  most commands only read
 
     home = find_home(os.getcwd())
@@ -35,7 +35,7 @@ def open_watcher() -> Iterator[Connection]:
 
 @contextmanager
 def open_watcher_of(repository: str) -> Iterator[Connection]:
-    """Connect to the watcher of another repository, named as `chorus inbox` names it. Never starts one."""
+    """Connect to the running watcher of a repository, named as in `chorus inbox`."""
     from chorus.inbox.repositories import find_repository  # noqa: PLC0415  only for another repository
 
     with connect(find_repository(repository)) as connection:
@@ -43,7 +43,7 @@ def open_watcher_of(repository: str) -> Iterator[Connection]:
 
 
 def read_status(home: Home) -> StatusJson:
-    """Return the watcher's status, or an empty one if none is running. Never start a watcher."""
+    """Return the watcher's status, or an empty status if no watcher is running."""
     try:
         with connect(home) as connection:
             status: StatusJson = connection.ask("status")
@@ -62,12 +62,12 @@ def read_status(home: Home) -> StatusJson:
 
 
 def is_stopped(home: Home) -> bool:
-    """Return True if the user stopped the watcher. Hooks then do not start it."""
+    """Return True if the user stopped the watcher. Hooks then do not start one."""
     return os.path.exists(home.file("spool/asleep"))
 
 
 def find_supported_home(directory: Path) -> Home:
-    """Return the home of the repository. Raise an error with a hint if Chorus cannot record in it."""
+    """Return the repository's home. Raise an error if Chorus cannot record there."""
     from chorus.store.repository import Repository  # noqa: PLC0415  only commands that watch a session
 
     home = find_home(directory)

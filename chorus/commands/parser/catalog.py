@@ -1,4 +1,4 @@
-"""The list of commands. A command's module is imported, and its parser built, only when it is needed."""
+"""The list of commands, and the code that imports a command and parses its arguments."""
 
 from __future__ import annotations
 
@@ -68,7 +68,6 @@ COMMANDS = {name: summary for group in GROUPS.values() for name, summary in grou
 
 
 def load_command(name: str) -> Command:
-    """Import a command's module."""
     module = f"chorus.commands.{name}"
     __import__(module)  # importlib would have to be loaded first
     return sys.modules[module]

@@ -1,8 +1,4 @@
-"""Completion scripts for bash, zsh and fish, rendered from the commands' reference pages.
-
-Commands, options and choices are part of the script. Lanes come from git and action numbers from
-`chorus log`, when Tab is pressed.
-"""
+"""Completion scripts for bash, zsh and fish, rendered from the commands' reference pages."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -142,8 +138,7 @@ def _cases(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str
 def _values(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str:
     """Render a branch of the shell's `case` for each option that takes a value.
 
-    In the branch, only the values of that option are offered. `form`: the command in a branch, with `{words}`
-    for the values. `opening`: what the shell needs before the pattern of a branch, such as `(`.
+    `form`: the command in a branch, with `{words}` for the values. `opening`: text before each pattern.
     """
     lines = []
     for page in _all(pages):

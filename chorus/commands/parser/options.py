@@ -8,7 +8,6 @@ if TYPE_CHECKING:
 
 
 def parse_count(text: str) -> int:
-    """Parse a count of at least 1."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         from argparse import ArgumentTypeError  # noqa: PLC0415  only for an error
 
@@ -17,7 +16,6 @@ def parse_count(text: str) -> int:
 
 
 def add_tmux_options(parser: ArgumentParser | _ArgumentGroup) -> None:
-    """Add the options that choose a tmux server, spelled as tmux spells them."""
     parser.add_argument("-L", dest="socket_name", metavar="NAME", help="use the tmux server with this name")
     parser.add_argument("-S", dest="socket_path", metavar="PATH", help="use the tmux server at this socket")
 
@@ -35,7 +33,6 @@ def add_turn_option(parser: ArgumentParser) -> None:
 
 
 def add_action_options(parser: ArgumentParser) -> None:
-    """Add the arguments that select actions: by name, by turn or by lane."""
     parser.add_argument(
         "actions", nargs="*", metavar="ACTION", help="numbers from `chorus log`, tool_use ids or lane commits"
     )

@@ -1,8 +1,6 @@
 """Parse the common forms of a command line without argparse, whose import takes as long as some commands.
 
-`PlainParser` takes the same `add_argument` calls as argparse's parser. It understands exact option names,
-option values in a word of their own, and arguments that are not separated by options. For everything else
-(help, errors, abbreviations, `--option=value`, subcommands) it gives up, and the caller uses argparse.
+Errors, `--help`, abbreviations, `--option=value` and subcommands are left to argparse.
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ class PlainParser:
         raise NotPlain
 
     def parse(self, words: Sequence[str]) -> Namespace | None:
-        """Return what argparse would return; None if the words must be parsed by argparse."""
+        """Return the same result as argparse; None if only argparse can parse the words."""
         try:
             return self._parse(words)  # type: ignore[return-value]  # the same attributes
         except (NotPlain, StopIteration):
@@ -85,10 +83,9 @@ class PlainParser:
         )
 
     def _assign(self, row: list[str]) -> dict[_Argument, object]:
-        """Return the value of each argument, converted from the words in `row`.
+        """Return the converted value of each argument. Raise NotPlain if the words do not fit.
 
-        Each argument gets one word. A last argument with `?` or `*` gets the words that are left, if any.
-        Raise NotPlain if the words do not fit.
+        A last argument with `?` or `*` gets the words that are left, if any.
         """
         single = [one for one in self._arguments if one.nargs is None]
         many = self._arguments[len(single) :]
@@ -112,7 +109,7 @@ class PlainParser:
 
 
 class _Exclusive:
-    """A group of options that exclude each other."""
+    """Options that exclude each other."""
 
     def __init__(self, parser: PlainParser, members: list[_Argument]) -> None:
         self._parser, self._members = parser, members
@@ -145,13 +142,13 @@ class _Argument:
             raise NotPlain
 
     def initial(self) -> object:
-        """Return the value for an option or argument that is not given."""
+        """Return the value for a command line without this argument."""
         if isinstance(self.default, str):
             return self.convert(self.default)
         return [] if self.nargs == "*" and self.default is None else self.default
 
     def read(self, words: Iterator[str], present: object) -> object:
-        """Return the option's new value, read from `words` if it takes one. `present`: the value so far."""
+        """Return the option's new value. `present`: its value so far."""
         if self.action in SWITCHES:
             return SWITCHES[self.action]
         word = next(words)

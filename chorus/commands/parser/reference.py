@@ -1,6 +1,6 @@
 """The reference of all commands as data, read from their parsers: for completion and for the docs.
 
-The result is the same on every version of Python, because it does not use argparse's own help output.
+It does not depend on the version of Python, unlike argparse's own help output.
 """
 
 import argparse
@@ -28,7 +28,7 @@ class CommandArgument:
 
 @dataclass(frozen=True, slots=True)
 class CommandPage:
-    """The reference page of one command, or of one of its subcommands (`hooks install`)."""
+    """The reference page of a command, or of a subcommand such as `hooks install`."""
 
     name: str
     summary: str
@@ -50,7 +50,6 @@ class CommandPage:
 
 
 def read_pages() -> list[CommandPage]:
-    """Return the page of every command, in the order of `chorus --help`."""
     return [read_page(name) for name in COMMANDS]
 
 
@@ -83,7 +82,7 @@ def _page(name: str, summary: str, parser: argparse.ArgumentParser) -> CommandPa
 def _subcommands(
     name: str, action: "argparse._SubParsersAction[argparse.ArgumentParser]"
 ) -> list[CommandPage]:
-    """Return the public subcommands. A subcommand without a summary is internal."""
+    """Return the public subcommands: those with a summary."""
     summaries = {choice.dest: choice.help for choice in action._choices_actions}
     found = []
     for subcommand, parser in action.choices.items():

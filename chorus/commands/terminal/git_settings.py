@@ -1,7 +1,6 @@
 """The user's git settings for output: pager, colours, diffs.
 
-They are read by running git, so that its rules for environment, configuration and includes apply:
-`chorus diff` looks like `git diff`.
+Read by running git, so that its own rules for environment, configuration and includes apply.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def read_pager(command: str) -> str | None:
 
 @cache
 def wants_colour(name: str = "ui") -> bool:
-    """Return True if git's `color.<name>` asks for colour. False without a terminal, or with NO_COLOR."""
+    """Return True if git's `color.<name>` asks for colour. False without a terminal or with NO_COLOR."""
     if not sys.stdout.isatty() or "NO_COLOR" in os.environ:
         return False
     return _run_git("config", "--get-colorbool", f"color.{name}", "true") != "false"
@@ -36,7 +35,7 @@ def wants_colour(name: str = "ui") -> bool:
 
 @cache
 def diff_colours() -> dict[str, str]:
-    """Return the escape sequence of each kind of line in a diff, by git's names for the kinds."""
+    """Return the escape sequence for each kind of line in a diff, by git's names."""
     own = _run_git("config", "--name-only", "--get-regexp", r"^color\.diff\.").splitlines()
     slots = {name.lower().removeprefix("color.diff.") for name in own}
     # Older names of the same kinds.

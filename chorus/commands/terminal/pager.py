@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def page(lines: Iterable[str], command: str) -> None:
-    """Show each line as soon as it is yielded, so the first screen does not wait for the last line.
-
-    On a terminal, the lines go through the pager that git uses for `git <command>`.
-    """
+    """Show each line as soon as it is yielded, in the pager of `git <command>` if stdout is a terminal."""
     pager = read_pager(command) if sys.stdout.isatty() else None
     if pager is None:
         for line in lines:
@@ -40,7 +37,7 @@ def page(lines: Iterable[str], command: str) -> None:
 
 
 def _wait(process: Popen[bytes]) -> None:
-    """Wait until the user leaves the pager. The pager itself handles an interrupt."""
+    """Wait until the user leaves the pager, which handles interrupts itself."""
     while True:
         try:
             process.wait()

@@ -1,4 +1,4 @@
-"""Patches and other text in colour, as `git diff` would show them to this user."""
+"""Patches and other text in colour, by the user's git settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def paint(text: str, code: str | None, colour: bool) -> str:
 
 
 def render_patch(patch: str) -> Iterator[str]:
-    """Yield the lines of a patch, without control characters, coloured if the user's git would."""
+    """Yield the lines of a patch, coloured if the user's git settings ask for colour."""
     colours = diff_colours() if wants_colour("diff") else None
     in_header = False
     for line in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
