@@ -1,7 +1,7 @@
 """Answer the prompt that is shown, and no other.
 
-The request names the very prompt that was on screen when the key was pressed, by id and fingerprint. A key
-pressed too soon after the prompt changed, or while an answer is being sent, only shows why it was refused.
+The request names that prompt by id and fingerprint. A key pressed too soon after the prompt has changed is
+refused.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,10 +34,7 @@ class PanelAnswer:
 
     @property
     def label(self) -> str:
-        """The label of the chosen option, if it is an "always" option or was chosen by its key.
-
-        For any other answer, the title of the prompt, or the tool's name if the prompt has no title.
-        """
+        """The name of the answer for the status line: the option's label, or the prompt's title or tool."""
         options = self.prompt.options
         if self.decision == "allow-always":
             options = tuple(option for option in options if option.meaning == self.decision)
@@ -140,10 +137,9 @@ class Answers:
             self._send(PanelAnswer(prompt, meaning))
 
     def _may_choose(self, meaning: str) -> bool:
-        """Return whether an option with this meaning may be chosen now.
+        """Return True if an option with this meaning may be chosen now.
 
-        An approval may be chosen only after all of the prompt was on the screen. If it was not, scroll to the
-        rest of the prompt, or show why that is impossible.
+        An approval is refused until all of the prompt has been on the screen.
         """
         if meaning not in APPROVALS or (unread := self._card.show_unread()) is None:
             return True
@@ -158,7 +154,7 @@ class Answers:
         return True
 
     def _ready_prompt(self, pressed: float) -> PendingPrompt | None:
-        """Return the prompt that a key pressed at this time answers. If there is none, show why."""
+        """Return the prompt that a key pressed at this time may answer. If there is none, show the reason."""
         shown = self._card.shown
         if shown is None:
             why = "no prompt is pending"

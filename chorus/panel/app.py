@@ -1,8 +1,4 @@
-"""The side panel: what the sessions did, and the prompts they wait on.
-
-The panel shows what the watcher sends. The keys for answers and reviews send requests to the watcher. Closing
-the panel never stops the watcher. Several panels may be open at once.
-"""
+"""The side panel: shows the sessions' actions and prompts, and sends reviews and answers to the watcher."""
 
 import os
 import shlex
@@ -235,9 +231,8 @@ class Panel(App[None]):
     def _run_key(self, name: str, key: str, pressed: float) -> None:
         """Run the binding of a key.
 
-        A key for the row under the cursor is refused if it was pressed before, or just after, the cursor
-        moved by itself. After the panel has grown, every key that is not in SAFE_KEYS is refused until there
-        is a pause.
+        Refuse a key for the row under the cursor if the cursor has just moved by itself. After the panel has
+        grown, refuse every key outside SAFE_KEYS until there is a pause.
         """
         if name not in SAFE_KEYS and pressed < self._typed_until:
             self._typed_until = pressed + PAUSE_SECONDS
@@ -254,7 +249,7 @@ class Panel(App[None]):
             self._keys[name]()
 
     def _copy(self) -> None:
-        """Copy the commit of the action, or the action's id if it has none; on a turn, the id of the turn."""
+        """Copy the commit of the selected action, or its id without a commit. On a turn, copy its id."""
         entry, group = self.view.queue.entry, self.view.queue.group
         text = (entry.commit or entry.id) if entry else (group[1] if group else "")
         if text:
@@ -262,7 +257,7 @@ class Panel(App[None]):
             self.view.status.show(f"copied {text}", "done", command_lines.show(text) if entry else "")
 
     def _edit(self) -> None:
-        """Open the first file of the action in the editor, at its first change, with the panel suspended."""
+        """Suspend the panel, and open the action's first file in the editor."""
         status, entry = self.view.status, self.view.queue.entry
         if entry is None or not entry.paths:
             status.show("put the cursor on an action that changed a file", "warning")
@@ -299,7 +294,7 @@ class Panel(App[None]):
             ) from None
 
     def _has_new_prompt(self) -> bool:
-        """Return True if a prompt is new since the last call. No prompt is new at the first call."""
+        """Return True if there is a new prompt since the last call. Return False at the first call."""
         known, pending = self._known_prompts, set(self.model.prompts)
         self._known_prompts = (known or set()) | pending
         return known is not None and not pending <= known

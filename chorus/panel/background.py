@@ -24,22 +24,18 @@ def start_task(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> None:
-    """Run `work` as a task that ends with `node`.
+    """Run `work` as a task that is cancelled when `node` is removed.
 
-    A new task of a `group` in LATEST_ONLY cancels the one before.
-
-    Pass the function and its arguments, not a coroutine: a coroutine created while the panel closes would
-    never be awaited, and Python would warn about it.
+    Takes a function, not a coroutine: a coroutine created while the panel closes would never be awaited.
     """
     task: Callable[[], Coroutine[Any, Any, None]] = partial(work, *args, **kwargs)
     _: Worker[None] = node.run_worker(task, group=group, exclusive=group in LATEST_ONLY)
 
 
 def run_in_thread(work: Callable[[], T], then: Callable[[T], object]) -> None:
-    """Run `work` in a thread of its own, then call `then` with its result on the event loop.
+    """Run `work` in a thread, then call `then` with the result on the event loop.
 
-    The thread is a daemon: closing the panel does not wait for it, as it would for the event loop's own
-    thread pool.
+    Closing the panel does not wait for the thread.
     """
     loop = asyncio.get_running_loop()
 

@@ -1,7 +1,4 @@
-"""The `chorus` command lines that do the same as the panel's keys, quoted for a shell.
-
-The panel shows them, so that users of the keys learn the commands.
-"""
+"""The `chorus` command lines that do the same as the panel's keys, quoted for a shell."""
 
 import shlex
 from collections.abc import Iterable
@@ -28,22 +25,19 @@ def revert_turn(turn: str) -> str:
 
 
 def with_dependents(revert: str) -> str:
-    """Extend a revert by the later actions that changed the same lines."""
     return f"{revert} --with-dependents"
 
 
 def with_markers(revert: str) -> str:
-    """Make a revert write conflict markers where later actions changed the same lines."""
     return f"{revert} --markers"
 
 
 def with_hunks(revert: str, hunks: Iterable[int]) -> str:
-    """Limit a revert to some hunks of its action."""
     return " ".join([revert, *(f"--hunk {n}" for n in hunks)])
 
 
 def note(place: str, text: str) -> str:
-    """Write a note. `place`: an action, ACTION:LINE or ACTION:PATH:LINE."""
+    """Write a note. `place`: ACTION, ACTION:LINE or ACTION:PATH:LINE."""
     return _quote("note", place, text)
 
 
@@ -83,17 +77,13 @@ def answer(prompt: str, decision: str, *, option: str | None = None, message: st
 
 
 def answer_text(prompt: str, kind: str, text: str) -> str:
-    """Answer a prompt with the user's own text. `kind`: the kind of prompt.
-
-    For a question, the text is the answer. Any other prompt is denied, with the text as the message.
-    """
+    """Answer a question with the user's own text, or deny another prompt with the text as the message."""
     if kind == "question":
         return _quote("answer", prompt, "--text", text)
     return answer(prompt, "deny", message=text)
 
 
 def answer_all(prompt: str, answers: Iterable[QuestionArgument]) -> str:
-    """Answer several questions, or one question with several of its options."""
     words: list[object] = []
     for one in answers:
         text, labels = one.get("text"), one.get("labels") or []

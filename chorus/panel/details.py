@@ -1,7 +1,4 @@
-"""The details of the selected row: the diff of an action, or the message and actions of a turn.
-
-A patch is requested only when the cursor rests on its action. A patch never changes, so the latest are kept.
-"""
+"""The details of the selected row: the diff of an action, or the message and actions of a turn."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -60,11 +57,10 @@ class Details:
 
     @property
     def patch(self) -> Patch | None:
-        """The patch of the selected action, if it was loaded."""
         return self._patches.get(self._row.entry.id) if isinstance(self._row, ActionRow) else None
 
     def select(self, row: QueueRow | None) -> None:
-        """Show this row, because the cursor moved or the row changed."""
+        """Show the details of this row. A missing diff is requested once the cursor has rested on the row."""
         self._row = row
         if self._timer is not None:
             self._timer.stop()
@@ -81,12 +77,12 @@ class Details:
                 self._timer = self._view.set_timer(SETTLE_SECONDS, lambda: self._request(entry))
 
     def ensure(self, row: QueueRow | None) -> None:
-        """Show this row if it is not shown yet, for example because the diff was hidden until now."""
+        """Show this row unless it is already shown."""
         if row is not self._row or row is None:
             self.select(row)
 
     def update_heading(self) -> None:
-        """Redraw what is shown above the diff of the selected action, such as a new revert or note."""
+        """Redraw the heading of the selected action's diff, for example after a new note."""
         if isinstance(self._row, ActionRow) and self._shown == self._row.entry.id:
             entry = self._model.entries.get(self._row.entry.n, self._row.entry)
             self._view.set_heading(partial(self._heading_lines, entry, self._view.document.patch))
@@ -204,7 +200,7 @@ def _render_turn(
 
 
 def _render_outcome(turn: TurnInfo, width: int) -> list[StyledLine]:
-    """Render a turn's duration, tokens and cost, and its answer or why it failed."""
+    """Render a turn's usage, error and answer."""
     parts = [f"{turn.tokens_in} tokens in, {turn.tokens_out} out"]
     parts += [f"${turn.cost_usd:.4f}"] if turn.cost_usd is not None else []
     parts += [f"{turn.duration_ms / 1000:.1f} s"] if turn.duration_ms is not None else []

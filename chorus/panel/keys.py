@@ -1,7 +1,6 @@
-"""The keys of the panel in one table: what each does, and the command that does the same.
+"""The keys of the panel in one table, with their help and the commands that do the same.
 
-The panel's key bindings, the help, the command palette and the key bar are all made from this table. The keys
-that move the cursor are bound by the widgets themselves, and are only described here.
+Keys that move the cursor are bound by the widgets, and are only described here.
 """
 
 from collections.abc import Sequence
@@ -123,11 +122,9 @@ FILTER_KEYS = (("enter", "to the queue"), ("esc", "clear"))
 def bar_keys(
     *, answers: Sequence[str], entry_open: bool, reverted: bool, undo: bool, drafts: bool
 ) -> list[tuple[str, str]]:
-    """Return each key for the key bar with its word, the most useful first, help last.
+    """Return the keys for the key bar with their words, the most useful first, help last.
 
-    `answers`: the keys that answer the prompt, unless the prompt itself shows them. `entry_open`: the
-    entry under the cursor is open, or there is none. `reverted`: the entry under the cursor is reverted.
-    `undo`: there is something to undo. `drafts`: there are notes to send.
+    `answers`: keys that answer the prompt. `entry_open`: also True if the cursor is on no entry.
     """
     keys = [*answers]
     keys += ["r"] if reverted else []

@@ -1,7 +1,6 @@
 """The panel as a live log of plain lines, for screen readers, pipes and terminals without cursor movement.
 
-The first line of each event can be understood by itself. A prompt has further lines: its text, and the
-commands that answer it. This module does not load Textual.
+This module does not load Textual.
 """
 
 from collections.abc import Iterator
@@ -62,10 +61,9 @@ class PlainLog:
             yield sanitize(self._model.link_text)
 
     def _render_log(self, message: Message) -> Iterator[str]:
-        """Yield lines for the entries of a page that are new or have changed.
+        """Render the new and changed entries of a page.
 
-        The first page has the newest entries, and only the last few of them are rendered. Entries of older
-        pages are never rendered.
+        At the start, only the newest MAX_OLD_ENTRIES are rendered.
         """
         entries = [entry for entry in map(parse_entry, list_in(message, "entries")) if entry]
         if self._first_page:

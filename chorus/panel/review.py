@@ -1,8 +1,4 @@
-"""Keep, revert, redo, land and write notes for the row under the cursor, and undo the last of these changes.
-
-A revert shows a preview first: what it would change, or the later actions it conflicts with. Landing has a
-form with a preview of the commits.
-"""
+"""Keep, revert, redo and land from the panel, write notes, and undo these changes where possible."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +36,7 @@ MAX_DONE_STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class ReviewTarget:
-    """The action or turn that a key acts on. `arguments`: what to send with the request to the watcher."""
+    """The action or turn that a key acts on. `arguments`: for the request to the watcher."""
 
     description: str
     arguments: RevertArguments
@@ -49,16 +45,13 @@ class ReviewTarget:
 
     @property
     def whole_action(self) -> ActionName | None:
-        """The number of the action if the target is one whole action, not a turn and not only some hunks."""
+        """The action's number if the target is exactly one whole action, else None."""
         return self.arguments["actions"][0] if self.arguments.keys() == {"actions"} else None
 
 
 @dataclass(frozen=True, slots=True)
 class DoneStep:
-    """A change that the user made in the panel, and how to undo it.
-
-    `undo` is None if that is impossible; `what` then says so to the user.
-    """
+    """A change that the user made in the panel. `undo`: None if impossible; `what` then says so."""
 
     what: str
     undo: Callable[[], Awaitable[None]] | None
@@ -68,11 +61,7 @@ EditMessages = Callable[[Sequence[LandedCommitJson], str], list[LandMessage]]
 
 
 class Review:
-    """Handles the review keys.
-
-    `edit_messages`: lets the user edit the messages of commits for a branch. `here`: send only the notes of
-    the panel's work tree.
-    """
+    """Handles the review keys. `here`: send only the notes of the panel's work tree."""
 
     def __init__(
         self,
@@ -101,7 +90,7 @@ class Review:
             start_task(self._queue, "review", self._keep, target)
 
     def revert(self, *, turn: bool = False) -> None:
-        """Preview the revert of the action or turn. An action that was reverted already is redone."""
+        """Preview the revert of the action or turn under the cursor, or redo an action that is reverted."""
         entry = self._queue.entry
         if entry is not None and entry.status == "reverted" and not turn:
             start_task(self._queue, "review", self._redo, [int(entry.n)])
@@ -116,7 +105,7 @@ class Review:
             start_task(self._queue, "preview", self._open_hunk_form, target)
 
     def note(self, place: tuple[str, DiffLine] | None) -> None:
-        """Write a note on the action under the cursor. `place`: the file and line it refers to, if any."""
+        """Ask for a note on the action under the cursor. `place`: the file and line, if any."""
         entry = self._queue.entry
         if entry is None or entry.outside or not entry.paths:
             self._status.show("put the cursor on an action that changed a file", "warning")
@@ -138,10 +127,7 @@ class Review:
         start_task(self._queue, "review", self._send_notes)
 
     def undo(self) -> None:
-        """Undo the last step made in the panel. If there is none, redo the action under the cursor.
-
-        Only a reverted action can be redone.
-        """
+        """Undo the last step made in the panel or, without one, redo the reverted action under the cursor."""
         entry = self._queue.entry
         if self._done:
             start_task(self._queue, "review", self._undo)
@@ -212,7 +198,7 @@ class Review:
             self._queue.action_next_open(1)
 
     async def _reopen(self, numbers: list[int], *, undoing: bool = False) -> None:
-        """Open kept actions again. `undoing`: this undoes a keep, and cannot be undone itself."""
+        """Open kept actions again. If `undoing`, add no step that can be undone."""
         command = command_lines.keep(numbers) + " --undo"
         again: KeepArguments = {"actions": [*numbers], "undo": True}
         try:
@@ -384,10 +370,9 @@ class Review:
             self._status.show(f"landed {commits} on {answer.get('onto', '')}{rest}", "done", command)
 
     def _lane(self) -> str | None:
-        """Return the lane of the action under the cursor, else of the chosen session, else the only lane.
+        """Return the lane to land: of the action under the cursor, else of the session, else the only lane.
 
-        If no session is chosen, the session of the row under the cursor is used. None if there is no lane, or
-        if several are left to choose from.
+        None if there is no such lane.
         """
         if (entry := self._queue.entry) and entry.lane:
             return entry.lane
@@ -398,7 +383,6 @@ class Review:
 
 
 def _with_dependents(target: ReviewTarget, preview: RevertPreview) -> ReviewTarget:
-    """Extend the target by the later actions that changed the same lines."""
     return replace(
         target,
         description=f"{target.description} with {render_ranges(preview.dependents)}",
@@ -408,7 +392,6 @@ def _with_dependents(target: ReviewTarget, preview: RevertPreview) -> ReviewTarg
 
 
 def _with_hunks(target: ReviewTarget, chosen: list[int]) -> ReviewTarget:
-    """Limit the target to these hunks of its action."""
     return replace(
         target,
         description=f"{count_of(chosen, 'hunk')} of {target.description}",
@@ -418,6 +401,5 @@ def _with_hunks(target: ReviewTarget, chosen: list[int]) -> ReviewTarget:
 
 
 def _numbers(answer: Mapping[str, Any], name: str) -> list[int]:
-    """Read a list of numbers from the watcher's JSON; empty if it is something else."""
     values = answer.get(name)
     return [int(value) for value in values if isinstance(value, int)] if isinstance(values, list) else []

@@ -1,4 +1,4 @@
-"""The panel's widgets, what they show and how they share the screen."""
+"""The panel's widgets, their contents and their arrangement."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -32,7 +32,7 @@ _SCOPE_WORDS = {Scope.CHANGES: "changes", Scope.OPEN: "only open", Scope.EVERYTH
 
 
 class Window(Protocol):
-    """What the view needs from the application."""
+    """The part of the application that the view uses."""
 
     @property
     def size(self) -> Size: ...
@@ -75,7 +75,6 @@ class PanelView:
         yield from (self.sessions, self.card, self.body, self.status, self.key_bar)
 
     def update(self, change: ModelChange) -> None:
-        """Show what changed in the model."""
         with self._window.batch_update():
             if ModelChange.LINK in change:
                 self._update_link()
@@ -123,7 +122,6 @@ class PanelView:
         self._window.call_after_refresh(self._finish_arranging)
 
     def select_row(self, row: QueueRow | None) -> None:
-        """Show the details of the row the cursor moved to."""
         if self.right.display:
             self.details.select(row)
         self.refresh_bars()
@@ -138,7 +136,7 @@ class PanelView:
         self._window.screen.set_focus(self.queue)
 
     def zoom(self) -> None:
-        """Toggle whether the diff fills the whole panel."""
+        """Fill the panel with the diff, or go back to the queue."""
         if self.body.has_class("-diff"):
             self.close_diff()
         else:
@@ -207,7 +205,6 @@ class PanelView:
         self.status.show_progress(progress, _LINK_WORDS.get(self._model.link, ""))
 
     def refresh_bars(self) -> None:
-        """Show the queue's heading and the key bar as they are now."""
         view, entry = self.queue.view, self.queue.entry
         count = self._model.open_count
         right = [] if view.scope is Scope.CHANGES else [(_SCOPE_WORDS[view.scope], "muted")]
@@ -245,7 +242,7 @@ class PanelView:
                 self.status.show(text, "done" if text == RECONNECTED else "warning")
 
     def _update_prompt(self) -> None:
-        """Keep showing the same prompt while it is pending; then show the oldest one."""
+        """Show the current prompt. Once that prompt is no longer pending, show the first one."""
         prompts = self._model.prompts
         if self._prompt not in prompts:
             self._prompt = next(iter(prompts), None)
@@ -266,7 +263,6 @@ class PanelView:
         return f"{ids.index(self._prompt) + 1} of {len(ids)}" if len(ids) > 1 and self._prompt in ids else ""
 
     def _finish_arranging(self) -> None:
-        """Finish after the layout: show the cursor, focus the queue if nothing is focused, load the diff."""
         self.queue.reveal(self.queue.cursor)
         only_screen = len(self._window.screen_stack) == 1
         if only_screen and self._window.screen.focused is None and self.queue.is_on_screen:

@@ -31,7 +31,6 @@ class AnswersForm(PromptForm[list[QuestionArgument]]):
         self.refresh_foot()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Move to the next question; after the last question, return the answers."""
         inputs = self._inputs()
         place = inputs.index(event.input)
         if place + 1 < len(inputs):
@@ -42,7 +41,7 @@ class AnswersForm(PromptForm[list[QuestionArgument]]):
             self.refresh_foot()
 
     def answers(self) -> list[QuestionArgument]:
-        """Return the answers typed so far. A question whose line is empty has none."""
+        """Return the answers typed so far. Questions with an empty line are left out."""
         lines = zip(self.prompt.questions, self._inputs(), strict=True)
         return [parse_answer(question, line.value.strip()) for question, line in lines if line.value.strip()]
 
@@ -57,7 +56,7 @@ class AnswersForm(PromptForm[list[QuestionArgument]]):
 
 
 def render_choices(question: PromptQuestion) -> str:
-    """Render the hint in a question's input line: its choices, and the numbers that can be typed for them."""
+    """Render the placeholder of a question's input line: its choices with their numbers."""
     choices = "  ".join(f"{n} {sanitize(label)}" for n, label in enumerate(question.labels, 1))
     return f"{choices}{'  (several: 1, 2)' if question.several else ''}" if choices else "Your answer"
 

@@ -1,7 +1,6 @@
-"""The base of the panel's forms.
+"""The base of the panel's forms. A form returns the user's choice, or None if it is cancelled.
 
-A form shows what will be done, with the command that does the same, and returns the user's choice, or None
-when it is cancelled. A form never requests a change itself.
+A form never requests a change itself.
 """
 
 from collections.abc import Callable
@@ -24,7 +23,6 @@ CANCEL_KEY: Pieces = [("esc", "key"), (" cancel", "muted")]
 
 
 def render_problem(problem: Exception) -> list[StyledLine]:
-    """Render an error, line by line."""
     return [([(sanitize(line.strip()), "error")], "") for line in str(problem).splitlines()]
 
 
@@ -39,7 +37,7 @@ class Form(ModalScreen[Result], Generic[Result]):
         self.set_class(event.size.height < MIN_MARGIN_HEIGHT, "-short")
 
     def fit_box(self) -> None:
-        """Make the box as tall as its lines. The style sheet limits its height."""
+        """Make the box as tall as its lines. The style sheet sets a maximum."""
         box = self.query_one("#box")
         box.styles.height = sum(pane.line_count() for pane in self.query(LinePane)) + box.gutter.height
 
@@ -76,10 +74,7 @@ class PromptForm(Form[Result]):
         return current is not None and current.fingerprint == self.prompt.fingerprint
 
     def refresh_foot(self) -> None:
-        """Show the command that gives this answer and the keys, or a message that the prompt is gone.
-
-        Called when the input or the pending prompts change.
-        """
+        """Show the answer's command line and the keys, or a message that the prompt is gone."""
         if not self.is_pending():
             gone = ("This prompt is gone: nothing will be sent.  ", "error")
             self.show_text("foot", [([gone, *CANCEL_KEY], "")])
@@ -92,5 +87,5 @@ class PromptForm(Form[Result]):
         raise NotImplementedError
 
     def enter_label(self) -> str:
-        """Return the label of the enter key: what it does."""
+        """Return the label of the enter key."""
         raise NotImplementedError

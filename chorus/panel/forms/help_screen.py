@@ -73,9 +73,9 @@ def _render_key(key: KeyBinding, width: int, *, commands: bool) -> list[StyledLi
 
 
 def _render_row(label: str, column: int, text: str, width: int) -> list[StyledLine]:
-    """Render `text`, wrapped, to the right of `label`, or below it if there is no room on the right.
+    """Render `text`, wrapped, to the right of `label`, or below if there is too little room.
 
-    `column`: the width of the labels' column.
+    `column`: the width of the column of labels.
     """
     if width - column - 2 < MIN_TEXT_WIDTH:
         head: Pieces = [("  ", ""), (label, "key")]

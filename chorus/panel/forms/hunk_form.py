@@ -1,4 +1,4 @@
-"""The form for choosing hunks of an action. Each hunk is shown with a check box and its lines."""
+"""The form for choosing hunks of an action."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -79,7 +79,7 @@ class HunkList(LinePane):
             self.refresh()
 
     def numbers(self) -> list[int]:
-        """Return the numbers of the chosen hunks or, if none is chosen, of the one under the cursor."""
+        """Return the numbers of the chosen hunks or, if none is chosen, of the hunk under the cursor."""
         return [self._hunks[at]["n"] for at in sorted(self.chosen or {self.cursor})]
 
     def _render_heading(self, at: int) -> StyledLine:
@@ -89,7 +89,6 @@ class HunkList(LinePane):
         return [(mark, style), (f"{self._hunks[at]['n']} ", "number"), (path, "strong")], under
 
     def _reveal(self) -> None:
-        """Scroll so that the hunk under the cursor is visible, or the beginning of a long hunk."""
         rows = [index for index, (at, _) in enumerate(self._rows) if at == self.cursor]
         height = min(len(rows), max(self.size.height, 1))
         region = Region(0, rows[0], 1, height)

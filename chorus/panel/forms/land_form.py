@@ -1,4 +1,4 @@
-"""The form for landing a lane. It asks for a grouping of the actions, a branch and a message."""
+"""The form for landing a lane: grouping of the actions, branch and message."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
@@ -28,7 +28,7 @@ GROUPINGS = {"turn": "by turn", "action": "by action", "all": "all in one"}
 
 
 class ChoiceBar(LinePane):
-    """A few choices on one line. The left and right keys or a click choose one."""
+    """A few choices on one line. Keys or a click choose one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,space,l", "step(1)", "next", show=False),
@@ -80,7 +80,7 @@ class ChoiceBar(LinePane):
 
 
 class LandForm(Form[LandArguments]):
-    """Asks how to land a lane. Previews the commits, whose messages can be edited in the editor."""
+    """Asks how to land a lane, with a preview of the commits."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", "edit messages", show=False)]
 
@@ -153,7 +153,6 @@ class LandForm(Form[LandArguments]):
         self.dismiss(self.choices())
 
     def action_edit(self) -> None:
-        """Edit the message of each commit in the editor."""
         if self._planned is None:
             return
         edited = [commit for commit in self._planned["commits"] if commit["actions"]]
@@ -191,7 +190,7 @@ class LandForm(Form[LandArguments]):
         self.show_text("commits", [*lines, ([], "")])
 
     def _fit_commits(self) -> None:
-        """Leave room for the keys below: a long list of commits scrolls."""
+        """Limit the height of the list of commits, so that the keys below it stay visible."""
         box = self.query_one("#box")
         rows = self.size.height if self.has_class("-short") else self.size.height * 9 // 10
         others = [child for child in box.children if child.id != "commits"]
@@ -203,7 +202,6 @@ class LandForm(Form[LandArguments]):
 
 
 def render_landing(plan: LandJson) -> list[StyledLine]:
-    """Render the commits of a landing, and what it would leave open."""
     commits = plan.get("commits", [])
     heading = f"{count_of(commits, 'commit')} on {sanitize(str(plan.get('onto', '')))}:"
     lines: list[StyledLine] = [([(heading, "muted")], "")]

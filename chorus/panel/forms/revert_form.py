@@ -21,10 +21,9 @@ from chorus.text.sanitize import sanitize
 
 @dataclass(frozen=True, slots=True)
 class RevertPreview:
-    """What a revert would change, or why it cannot be done alone.
+    """The patch of a revert, or the problem that prevents it.
 
-    `dependents`: later actions that changed the same lines. `warnings`: lines about later actions that use a
-    name which the revert would remove. `has_hunks`: the user can choose hunks to revert.
+    `dependents`: later actions that changed the same lines. `warnings`: about names that would be removed.
     """
 
     patch: str
@@ -35,11 +34,7 @@ class RevertPreview:
 
 
 class RevertForm(Form[str]):
-    """Shows the preview, and asks whether to revert.
-
-    Returns "revert", "with_dependents" (preview the revert with the dependents), "hunks" (choose hunks), or
-    None if cancelled.
-    """
+    """Shows the preview, and returns "revert", "with_dependents", "hunks", or None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,r", "revert", "revert", show=False),
@@ -115,7 +110,6 @@ class RevertForm(Form[str]):
         return [*lines, ([(self._render_hint(), "muted")], ""), ([], "")]
 
     def _render_hint(self) -> str:
-        """Return how to resolve a conflict: by a key of this form if possible, else by hand or a command."""
         if self.preview.dependents:
             return "Press w to preview reverting those as well."
         markers = sanitize(command_lines.with_markers(self.command))

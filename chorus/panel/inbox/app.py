@@ -1,7 +1,4 @@
-"""`chorus inbox` on a terminal: every repository in one live view, with the panel's prompt card and diff.
-
-Each answer, keep and revert is a request to the watcher of the repository it belongs to.
-"""
+"""`chorus inbox` on a terminal: every repository in one live view, with the panel's prompt card and diff."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -89,7 +86,7 @@ class InboxList(LinePane):
     ]
 
     class Moved(Message):
-        """The cursor is on another row."""
+        """The cursor may be on another row."""
 
     def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
         super().__init__(active_palette, id=id)
@@ -140,7 +137,7 @@ class Inbox(App[None]):
     ESCAPE_TO_MINIMIZE: ClassVar[bool] = False
 
     class Changed(Message):
-        """What is known about the repositories has changed."""
+        """The state of a repository has changed."""
 
     def __init__(
         self, settings: InboxSettings, inbox: Callable[[Callable[[], None]], LiveInbox] = LiveInbox
@@ -274,7 +271,7 @@ class Inbox(App[None]):
         self._show_keys()
 
     def _show_prompt(self) -> None:
-        """Keep showing the same prompt while it is pending; then show the first one."""
+        """Show the current prompt. Once that prompt is no longer pending, show the first one."""
         names = list(self.model.prompts)
         if self._prompt not in names:
             self._prompt = names[0] if names else None

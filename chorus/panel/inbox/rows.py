@@ -16,10 +16,9 @@ RowKind = Literal["repository", "problem", "prompt", "session", "action", "more"
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
-    """A row of the inbox.
+    """A row of the inbox, identified by `kind`, `key` and `id`.
 
-    `key` is the repository's key; `id` is the id of the prompt, session or action. Together with `kind` they
-    identify the row.
+    `key`: of the repository. `id`: of the prompt, session or action.
     """
 
     kind: RowKind

@@ -1,9 +1,7 @@
 """The feed: one stream of messages from the watcher, which continues when the watcher is restarted.
 
-`link` messages report the state of the connection (connecting, live or lost). Each connection begins with a
-`snapshot` (sessions, lanes, prompts, turns, notes), followed by `log` messages (pages of entries, newest page
-first) and the watcher's own events. In the panel, one thread reads the stream for as long as the panel runs:
-a Textual worker could lose messages when it is restarted.
+Each connection begins with a `snapshot`, followed by `log` pages, newest first, and the watcher's events. A
+thread reads the stream: a Textual worker could lose messages when it is restarted.
 """
 
 import threading
@@ -67,7 +65,7 @@ class Feed:
             self._connect = connect
 
     def stop(self) -> None:
-        """End the stream, from any thread."""
+        """End the stream. May be called from any thread."""
         self._stopped.set()
         if connection := self._connection:
             connection.disconnect()
@@ -89,7 +87,6 @@ class Feed:
             self._connection = None
 
     def _is_ours(self, message: Message) -> bool:
-        """Return True if the panel shows the message. A panel of one work tree shows no other tree's."""
         return not self._here or message.get("work_tree") in (None, self._work_tree)
 
     def _wait_for_watcher(self) -> None:
@@ -113,7 +110,7 @@ class FeedReader:
         self._thread.start()
 
     def listen(self, wake: Callable[[], object]) -> None:
-        """Call `wake` (from the feed's thread) when messages arrive; at once if there already are some."""
+        """Call `wake` from the feed's thread when messages arrive, and at once if some are there already."""
         with self._lock:
             self._wake = wake
             has_messages = bool(self._messages)
@@ -142,10 +139,9 @@ class FeedReader:
 
 
 def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again: bool) -> Iterator[Message]:
-    """Subscribe, then yield the current state. Changes made while it is read follow as events.
+    """Subscribe, then yield the current state. Later changes follow as events.
 
-    `label`: the name of the panel's work tree. `again`: the panel was connected before, so the
-    `link` message says "reconnected".
+    `label`: the name of the panel's work tree. `again`: this is not the first connection.
     """
     connection.ask("subscribe")
     hello = _ask(connection, "hello", dict)
@@ -166,7 +162,7 @@ def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again
 
 
 def _read_log(connection: Connection, *, cwd: str, here: bool) -> Iterator[Message]:
-    """Yield the log, newest page first. After each page, yield the events that arrived while it was read."""
+    """Yield the log, newest page first. After each page, yield the events that have arrived meanwhile."""
     before: dict[str, int] = {}
     read, limit = 0, PAGE_ENTRIES
     while True:

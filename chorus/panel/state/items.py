@@ -1,8 +1,7 @@
 """Log entries, sessions, lanes and prompts as the panel holds them, parsed from the watcher's JSON.
 
-A newer or older watcher must not stop the panel. So a field that is missing or of another type is empty, and
-an item without an id is parsed as None. `model/api/json_api.py` defines the JSON. It is parsed by hand,
-because loading pydantic with four validators takes 0.2 s, and the whole panel starts in 0.5 s.
+A field that is missing or of another type is empty, so that another version of the watcher does not stop the
+panel. The JSON is parsed by hand: loading pydantic takes 0.2 s, and the whole panel starts in 0.5 s.
 """
 
 from collections.abc import Iterator, Mapping
@@ -47,7 +46,7 @@ class LogItem:
 
     @property
     def is_revert(self) -> bool:
-        """True if the entry reverts or redoes another action. It is then shown with that action."""
+        """True if the entry reverts or redoes an action."""
         return self.tool == REVERT_TOOL
 
     @property
@@ -56,12 +55,10 @@ class LogItem:
 
     @property
     def outside(self) -> bool:
-        """True if no action made this change. It cannot be kept or reverted."""
         return self.status == "outside"
 
     @property
     def open(self) -> bool:
-        """True if the action is still to be reviewed."""
         return is_open(self.status, self.tool, self.reverts, self.within, landed=self.landed)
 
     @property
@@ -75,13 +72,12 @@ class LogItem:
 
     @property
     def group(self) -> tuple[str, str]:
-        """The session and the turn that the entry belongs to."""
         return (self.session, self.turn)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A session. `tokens`: how many the model read and wrote, without those read from the cache."""
+    """A session. `tokens`: read and written by the model, without those read from the cache."""
 
     id: str
     lane: str | None
@@ -120,7 +116,7 @@ class TurnInfo:
 
 @dataclass(frozen=True, slots=True)
 class NoteInfo:
-    """A note on an action. `at`: the line where the note's lines begin now; None: they are gone."""
+    """A note on an action. `at`: the line at which the note's lines begin now, if they still exist."""
 
     n: int
     action: str  # the action's id
@@ -185,7 +181,7 @@ class PendingPrompt:
 
 
 def parse_entry(value: object) -> LogItem | None:
-    """Parse an action or a call; None for anything else, such as an outside change."""
+    """Parse a numbered entry. Return None for anything else, such as an outside change."""
     item = _mapping(value)
     n = item.get("n")
     return _parse_numbered(item, n) if isinstance(n, int) else None
@@ -199,7 +195,7 @@ def outside_id(value: object) -> str | None:
 
 
 def parse_outside(value: object, n: float, after: LogItem | None) -> LogItem:
-    """Parse an outside change. It is shown in the turn of `after`, the action before it."""
+    """Parse an outside change, which is shown in the turn of `after`, the action before."""
     turn = {"session": after.session, "turn": after.turn, "message": after.message} if after else {}
     item = {"message": "Before the first action", **_mapping(value), **turn}
     return _parse_numbered({**item, "id": outside_id(value), "tool": item.get("tool") or "outside"}, n)
@@ -377,7 +373,7 @@ def _render_input(value: object) -> str:
 
 
 def _render_question(item: Mapping[str, Any], *, only: bool) -> str:
-    """Render a question and its choices. If it is the `only` one of its prompt, render just the choices."""
+    """Render a question and its choices, or just the choices if it is the `only` question."""
     options = item.get("options")
     lines = [] if only else [f"{_text(item, 'header')}: {_text(item, 'question')}"]
     for option in map(_mapping, options if isinstance(options, list) else []):

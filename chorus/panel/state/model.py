@@ -1,6 +1,6 @@
 """The panel's state: sessions, lanes, prompts, log entries and progress, built from the feed's messages.
 
-Does no I/O and has no clock: the same messages always give the same state.
+No I/O and no clock: the same messages always give the same state.
 """
 
 from bisect import insort
@@ -90,7 +90,7 @@ class PanelModel:
         self._reverts: dict[float, None] = {}  # entries that revert or redo others
 
     def feed(self, message: Message) -> ModelChange:
-        """Apply one message and return what it changed. A message of an unknown kind changes nothing."""
+        """Apply one message and return the changed parts. An unknown message changes nothing."""
         takers: dict[object, Callable[[Message], ModelChange]] = {
             "action": lambda m: self._take_entries([m.get("entry")]),
             "log": self._take_log,
@@ -128,9 +128,9 @@ class PanelModel:
         return found
 
     def _origins(self, revert: LogItem) -> tuple[tuple[str, ...], str]:
-        """Return the actions that a revert or redo is about, and the word for what it did to them.
+        """Return the ids of the actions that an entry reverted or redid, and a word such as `redone`.
 
-        A redo is a revert of a revert, so the chain is followed back to actions that are not reverts.
+        A redo is a revert of a revert, so follow the chain back to actions that are not reverts.
         """
         depth = 1
         while (names := revert.reverts or revert.reverts_part) and (
@@ -190,7 +190,7 @@ class PanelModel:
         return replace(entry, elsewhere=True) if elsewhere else entry
 
     def _take_log(self, message: Message) -> ModelChange:
-        """Add the entries on a page of the log. After the last page, remove those that were on no page."""
+        """Add a page of the log. After the last page, remove old entries that were on no page."""
         change = self._take_entries(list_in(message, "entries"))
         if message.get("complete"):
             for n in self._unconfirmed:
@@ -274,7 +274,7 @@ class PanelModel:
         return ModelChange.LINK | ModelChange.PROGRESS
 
     def _take_snapshot(self, message: Message) -> ModelChange:
-        """Replace what was known before connecting, except for entries: these stay until the log is read."""
+        """Replace sessions, lanes, prompts, turns and notes. Entries stay until the whole log is read."""
         sessions = filter(None, map(parse_session, list_in(message, "sessions")))
         lanes = filter(None, map(parse_lane, list_in(message, "lanes")))
         prompts = filter(None, map(parse_prompt, list_in(message, "prompts")))
@@ -291,6 +291,5 @@ class PanelModel:
 
 
 def list_in(message: Message, name: str) -> list[object]:
-    """Return the list of that name; empty if there is none."""
     value = message.get(name)
     return value if isinstance(value, list) else []

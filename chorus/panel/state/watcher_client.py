@@ -1,7 +1,6 @@
 """Requests from the panel to the watcher, on the panel's own event loop.
 
-Each request has a connection of its own, so that a long one (landing) does not hold up a short one
-(approving). Closing the panel drops the connection at once; the watcher still finishes what was requested.
+Each request has a connection of its own, so that a landing does not hold up an approval.
 """
 
 import asyncio
@@ -103,11 +102,7 @@ class WatcherClient:
     async def request(
         self, do: str, arguments: Mapping[str, object], *, label: str, start_watcher: bool = True
     ) -> object:
-        """Send a request and return its result; raise the error that the watcher reports.
-
-        `start_watcher`: start the watcher if it is not running. True for what the user requests with a
-        key, False for loading something to show.
-        """
+        """Send a request and return its result. Raise the error that the watcher reports."""
         if do not in REPOSITORY_WIDE:
             arguments = {"cwd": str(self._work_tree), **arguments}
         with self._shown_as(label):
@@ -118,7 +113,7 @@ class WatcherClient:
         return result
 
     def progress(self) -> list[TaskProgress]:
-        """Return the requests that have run for a while, each with its seconds so far."""
+        """Return the requests that have been running for a while."""
         now = monotonic()
         return [
             TaskProgress(f"{request.label} {now - request.since:.0f} s", 0, None)

@@ -69,7 +69,7 @@ def render_duration(since: str, until: str) -> str:
 
 
 def wants_ascii(environment: Mapping[str, str]) -> bool:
-    """Return True to draw in ASCII: the locale is not UTF-8, or the terminal is known to lack Unicode."""
+    """Return True if the locale is not UTF-8, or if the terminal is known to lack Unicode."""
     if environment.get("TERM") in {"linux", "vt100", "vt220", "dumb"}:
         return True
     ctype, lang = environment.get("LC_CTYPE", ""), environment.get("LANG", "")

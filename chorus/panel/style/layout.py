@@ -17,7 +17,7 @@ MAX_SESSION_ROWS = 4
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """How the panel's space is shared. `sessions` and `prompt`: their rows. `short`: the screen is short."""
+    """The division of the panel's space. `sessions` and `prompt`: their rows."""
 
     body: str  # -side, -stacked, -queue, -diff or -none
     sessions: int
@@ -37,10 +37,10 @@ def plan_arrangement(
     prompt_folded: bool,
     zoomed: bool = False,
 ) -> Arrangement:
-    """Return the arrangement for a panel of this size.
+    """Plan the arrangement for a panel of this size.
 
-    `prompt_rows`: how many rows the pending prompt needs, 0 if there is none; `queue_rows`: how many the
-    whole queue needs; `zoomed`: the diff takes all the room, and a pending prompt keeps one line.
+    `prompt_rows`: rows that the pending prompt needs, 0 without a prompt. `queue_rows`: rows of the whole
+    queue.
     """
     short = height < MIN_TALL_HEIGHT
     session_rows = 1 if short else max(min(sessions, MAX_SESSION_ROWS), 1)

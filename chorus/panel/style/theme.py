@@ -1,8 +1,6 @@
 """The panel's colours: dark and light, for many colours, few and none.
 
-Every style has a name. Several names, joined by blanks, are combined; a later style overrides an earlier one.
-With few colours or none, symbols, bold, reverse and underline show the meaning as well. This module also has
-the theme, the style sheet and the ASCII filter for Textual.
+Every style has a name. Names joined by blanks are combined; a later style overrides an earlier one.
 """
 
 from collections.abc import Mapping
@@ -217,7 +215,7 @@ def count_colours(environment: Mapping[str, str]) -> int:
 
 
 def is_dark(environment: Mapping[str, str], theme: str = "auto") -> bool:
-    """Return whether to use dark colours: by the user's choice, else by the terminal's background."""
+    """Return True for dark colours: by the user's choice, or else by the terminal's background."""
     choice = theme if theme != "auto" else environment.get("CHORUS_THEME", "auto")
     if choice in {"dark", "light"}:
         return choice == "dark"
@@ -253,7 +251,7 @@ def toolkit_theme(palette: Palette, *, dark: bool) -> Theme | str:
 
 
 class AsciiFilter(LineFilter):
-    """Replaces everything that is not ASCII in what is written to the terminal, cell by cell."""
+    """Replaces all output that is not ASCII, keeping its width in cells."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [Segment(to_ascii(text), style, control) for text, style, control in segments]

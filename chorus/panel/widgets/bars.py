@@ -128,7 +128,7 @@ def render_progress(progress: TaskProgress) -> str:
 
 
 class KeyBar(LinePane, can_focus=False):
-    """The keys that are useful now; a click on one presses it."""
+    """The keys that are useful now. A click presses a key."""
 
     class Pressed(Message):
         def __init__(self, key: str) -> None:

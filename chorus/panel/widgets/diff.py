@@ -1,7 +1,7 @@
 """The diff of one action, unified or side by side, with syntax colours.
 
-Only visible lines are rendered. Text is sanitized before it is measured, coloured or drawn. Syntax is
-coloured in a thread once the diff is drawn, so that moving through the queue never waits for it.
+Text is sanitized before it is measured or drawn. Syntax is coloured in a thread once the diff is drawn, so
+that moving through the queue does not wait.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ RenderHeading = Callable[[int], list[StyledLine]]
 
 @dataclass(slots=True)
 class DiffDocument:
-    """A patch, rendered line by line. `spans`: the syntax styles of a line, by its index in the patch."""
+    """A patch, rendered line by line. `spans`: syntax styles, by the index of the line in the patch."""
 
     patch: Patch
     spans: dict[int, Spans] = field(default_factory=dict)
@@ -60,7 +60,6 @@ class DiffDocument:
         return lines + (1 if self.patch.left_out else 0)
 
     def text(self, index: int) -> str:
-        """Return the text of a line as it is shown."""
         shown = self._texts.get(index)
         if shown is None:
             shown = self._texts[index] = self._render_text(index)
@@ -130,7 +129,7 @@ class DiffDocument:
         return pieces
 
     def _difference(self, index: int) -> tuple[int, int]:
-        """Return where this line differs from its paired line; 0, 0 if it is unpaired or too much differs."""
+        """Return the span that differs from the paired line; (0, 0) if unpaired, or if too much differs."""
         if (partner := self._partners.get(index)) is None:
             return 0, 0
         text, other = self.text(index), self.text(partner)
@@ -169,7 +168,7 @@ class DiffView(LinePane):
     ]
 
     class Leave(Message):
-        """The user wants to go back to the queue."""
+        """The user pressed enter to leave the diff."""
 
     class TooNarrow(Message):
         """The view is not wide enough for two columns of code."""
@@ -246,7 +245,7 @@ class DiffView(LinePane):
             self._go_to_first_change()
 
     def _go_to_first_change(self) -> None:
-        """Put the cursor on the first added line, where a note is likely, if that line is on the screen."""
+        """Put the cursor on the first added line, if that line is on the screen."""
         count = min(
             self.document.line_count(side_by_side=self.side_by_side),
             self.scroll_offset.y + self.size.height - len(self.heading),

@@ -1,8 +1,7 @@
-"""The base of every widget that draws lines.
+"""The base of the widgets that draw lines. A subclass renders one line at a time.
 
-A subclass returns its number of lines, and renders one line at a time, as pieces of text with style names.
-Only visible lines are rendered. The text of a piece is never read as markup. Control characters and hidden
-ones are made visible even if a subclass forgot to sanitize its text.
+Text is never read as markup. Control and hidden characters are made visible, even if a subclass forgot to
+sanitize its text.
 """
 
 from rich.segment import Segment
@@ -36,7 +35,7 @@ class BackgroundStyle:
         return self._style
 
     def clear(self) -> None:
-        """Drop the cached background. Call it when the widget's styles changed."""
+        """Drop the cached background after the widget's styles have changed."""
         self._style = None
 
 
@@ -79,7 +78,7 @@ class LinePane(ScrollView, can_focus=True):
 
     @property
     def text_width(self) -> int:
-        """The columns for text. Room for a scroll bar is always left, even if none is shown."""
+        """The columns for text, without those reserved for a scroll bar."""
         return max((self.size.width or self.app.size.width) - self.styles.scrollbar_size_vertical, 1)
 
     def line_count(self) -> int:
@@ -89,7 +88,7 @@ class LinePane(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def resize_lines(self) -> None:
-        """Adjust the scrollable height. Call it after the number of lines changed."""
+        """Adjust the scrollable height to the number of lines, and redraw."""
         size = Size(0, self.line_count())
         scrolls = size.height > self.size.height
         if size.height >= self.virtual_size.height and scrolls is self.show_vertical_scrollbar:
@@ -128,7 +127,7 @@ class LinePane(ScrollView, can_focus=True):
 
 
 class TextPane(LinePane):
-    """A pane that shows given lines. A line too long for the pane is wrapped."""
+    """A pane of given lines, wrapped to its width."""
 
     def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
         super().__init__(active_palette, id=id)
@@ -156,7 +155,6 @@ class TextPane(LinePane):
 
 
 def wrap_text(text: str, style: str, width: int, *, indent: int = 1) -> list[StyledLine]:
-    """Wrap a text into lines, all with the same indent."""
     rows = wrap(text, max(width - indent, 1))
     return [([(" " * indent + row.rstrip(), style)], "") for row in rows]
 

@@ -1,7 +1,6 @@
 """Parse a unified diff, as git prints it, into lines with kinds and line numbers, and pair them side by side.
 
-The counts in a hunk's header say where it ends, so a removed line `-- a/file` is not taken for a file
-header. The text of a code line is never changed.
+A hunk ends by the counts in its header, so a removed line `-- a/file` is not taken for a file header.
 """
 
 import re
@@ -16,10 +15,7 @@ _NOISE = ("index ", "similarity index", "dissimilarity index")
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line of a diff.
-
-    `kind`: file, hunk, context, added, removed, or header (mode, rename, binary, no newline).
-    """
+    """A line of a diff. `kind`: file, hunk, context, added, removed or header (such as a rename)."""
 
     kind: str
     text: str

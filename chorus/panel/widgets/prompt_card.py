@@ -1,7 +1,7 @@
 """The card that shows the pending prompt with its options, and decides which prompt a key press answers.
 
-A key press answers the prompt that is shown. It is refused if the user cannot have seen that prompt yet. The
-command or change is shown first, and can be approved only after all of it was on the screen.
+A key is refused if the user cannot have seen the prompt yet. An approval is refused until all of the prompt
+was on the screen.
 """
 
 import re
@@ -54,7 +54,7 @@ _NUMBERED_LINE = re.compile(r" *\d+ (?=[ +-])")
 class CardPrompt:
     """The prompt on screen. `position`: such as `2 of 3`.
 
-    `since`: when it was drawn, or when a key press scrolled to its unread lines; None until it is drawn.
+    `since`: when the prompt was drawn, or when a key press scrolled to unread lines; None until it is drawn.
     """
 
     prompt: PendingPrompt
@@ -119,9 +119,9 @@ class PromptCard(Widget, can_focus=True):
         )
 
     def show_unread(self) -> str | None:
-        """Scroll to the first line not shown yet and return a message about it; None if all were shown.
+        """Scroll to the first unread line and return a message; None if all lines were read.
 
-        If the panel cannot show the rest, only return a message that says so.
+        If the panel cannot show the rest, only return a message.
         """
         if self.shown is None or self.shown.prompt.cut:
             return "part of the prompt is not on the pane's screen: make that pane taller, or answer it there"
@@ -138,13 +138,11 @@ class PromptCard(Widget, can_focus=True):
         return "part of the prompt was hidden: read it, then press again"
 
     def answer_keys(self) -> list[str]:
-        """Return the letters that answer the shown prompt."""
         if self.shown is None or self.shown.prompt.kind in UNKNOWN_KINDS:
             return []
         return [key for meaning, key in MEANING_KEYS.items() if self.shown.prompt.option(meaning)]
 
     def wanted_rows(self, width: int) -> int:
-        """Return how many rows the whole prompt needs at this width."""
         if self.shown is None:
             return 0
         prompt, width = self.shown.prompt, max(width - MARGIN, 10)
@@ -152,7 +150,7 @@ class PromptCard(Widget, can_focus=True):
         return len(lines.head) + len(lines.body) + len(lines.foot) + (2 if lines.body else 1)
 
     def set_room(self, rows: int, *, small: bool, keys: bool) -> None:
-        """Set how many rows the card may take, whether to fold it (`small`), and whether to show the keys."""
+        """Set the card's height. `small`: fold the card. `keys`: show the keys."""
         self._max_height, self.small, self._keys = rows, small, keys
         self._lay_out()
 
@@ -231,7 +229,7 @@ class PromptCard(Widget, can_focus=True):
             self._read = max(self._read, self._offset + self._shown_lines())
 
     def _shown_lines(self) -> int:
-        """Return how many lines of the body are shown, not counting the row that says how many are below."""
+        """Return how many lines of the body are shown, without the row that counts the rest."""
         room, left = self._body_height(), len(self._lines.body) - self._offset
         return left if left <= room else max(room - 1, 0)
 
@@ -258,10 +256,7 @@ class PromptCard(Widget, can_focus=True):
 
 @dataclass(frozen=True, slots=True)
 class PromptLines:
-    """A prompt as lines. Only the body scrolls, so question and options stay visible below a long body.
-
-    `longer`: the body or the question is too long to be shown in full.
-    """
+    """A prompt as lines. Only the body scrolls. `longer`: the prompt is too long to be shown in full."""
 
     head: list[Pieces]
     body: list[Pieces]
@@ -281,11 +276,7 @@ def render_prompt(
     root: str = "",
     label_lines: int = MAX_LABEL_LINES,
 ) -> PromptLines:
-    """Render a prompt as lines.
-
-    `session`: the name of its session; `position`: which of several prompts it is; `keys`: show the keys;
-    `root`: the work tree; `label_lines`: how many lines the label of an option may take.
-    """
+    """Render a prompt. `position`: such as `2 of 3`. `label_lines`: the limit for an option's label."""
     asked = "" if prompt.question == prompt.title else prompt.question
     question = [part for part in wrap(sanitize(asked), width) if part.strip()]
     body = _render_body(prompt, width, root)
@@ -302,7 +293,6 @@ def render_prompt(
 
 
 def render_keys(prompt: PendingPrompt, width: int) -> Pieces:
-    """Render the keys that answer this prompt."""
     if prompt.kind in UNKNOWN_KINDS:
         return [(cut("Not recognised; answer it in its pane.", width), "warning")]
     keys = []
@@ -376,7 +366,7 @@ def _command_first(rows: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _sign_column(prompt: PendingPrompt, rows: list[str]) -> int | None:
-    """Return the column of `+` and `-` in a diff; None if the rows are no diff: `-` may be a bullet then."""
+    """Return the column of `+` and `-` if the rows are a diff, else None: `-` may be a bullet."""
     if prompt.kind == "create" or prompt.tool not in EDIT_TOOLS:
         return None
     numbered = [match.end() for row in rows if (match := _NUMBERED_LINE.match(row))]
@@ -388,7 +378,7 @@ def _sign_column(prompt: PendingPrompt, rows: list[str]) -> int | None:
 def _add_options(
     foot: list[Pieces], prompt: PendingPrompt, width: int, label_lines: int
 ) -> dict[int, PromptOption]:
-    """Add lines for each option; return which line belongs to which option."""
+    """Add the lines of each option to `foot`. Return the option of each line."""
     options: dict[int, PromptOption] = {}
     for option in prompt.options:
         lead = f" {option.digit} "

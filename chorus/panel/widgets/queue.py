@@ -109,7 +109,7 @@ class Queue(LinePane):
         return render_row(row, self._columns, width, notes), under
 
     def replan(self) -> None:
-        """Show the model as it is now. The cursor stays on its row; on the last row it follows new rows."""
+        """Plan the rows again. The cursor stays on its row; on the last row, the cursor follows new rows."""
         before = self.row
         following = self.cursor >= len(self.rows) - 1
         at = self.cursor
@@ -186,7 +186,6 @@ class Queue(LinePane):
         self.reveal(index)
 
     def on_resize(self, event: Resize) -> None:
-        """Keep the cursor visible, whatever changed the size of this pane."""
         self.reveal(self.cursor)
 
     def on_click(self, event: Click) -> None:
@@ -201,7 +200,6 @@ class Queue(LinePane):
             self.action_open()
 
     def _explain_empty(self) -> list[str]:
-        """Say why there is no row, and what to do about it."""
         if not self._model.complete:
             return []
         if self.view.needle:
@@ -225,10 +223,7 @@ class Queue(LinePane):
             index += step
 
     def _replan_on(self, key: RowKey | None) -> None:
-        """Plan the rows again. The cursor moves to the row of `key`, or to that row's turn if it is folded.
-
-        If the row is gone, the cursor stays at its position.
-        """
+        """Plan the rows again, and put the cursor on the row of `key` if possible."""
         before, at = self.row, self.cursor
         self.rows = self._planner.plan(self._model, self.view)
         self._columns = plan_columns(self.rows)
@@ -239,7 +234,7 @@ class Queue(LinePane):
         self.reveal(self.cursor)
 
     def _find(self, key: RowKey | None, otherwise: int) -> int:
-        """Return the index of the row of `key`, or of the row's turn if it is folded, or else `otherwise`."""
+        """Return the index of the row of `key`, or of its folded turn, or else `otherwise`."""
         if otherwise < len(self.rows) and key_of(self.rows[otherwise]) == key:
             return otherwise
         known = None if isinstance(key, tuple) or key is None else self._model.entries.get(key)

@@ -1,7 +1,4 @@
-"""The rows of the queue: entries grouped by turn, filtered and folded, and how a row is drawn.
-
-All rows are planned, even if there are ten thousand; only visible rows are rendered.
-"""
+"""The rows of the queue: entries grouped by turn, filtered, folded and rendered."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,7 +36,7 @@ MAX_TOOL_WIDTH = 9
 
 
 class Scope(Enum):
-    """Which entries the queue shows."""
+    """The choice of entries that the queue shows."""
 
     CHANGES = "changes"
     OPEN = "open"
@@ -62,7 +59,7 @@ class Scope(Enum):
 
 @dataclass(slots=True)
 class QueueView:
-    """What the queue shows. `folds`: True for turns that are folded, False for those the user unfolded."""
+    """The queue's filters and folds. `folds`: True for folded turns, False for turns the user unfolded."""
 
     scope: Scope = Scope.CHANGES
     needle: str = ""
@@ -132,7 +129,7 @@ def plan_rows(model: PanelModel, view: QueueView) -> list[QueueRow]:
 
 
 def reviewed_groups(model: PanelModel) -> list[Group]:
-    """Return the turns with nothing left to review, except the newest."""
+    """Return the turns with nothing left to review, except the newest turn."""
     groups = list(model.groups)[:-1]
     return [g for g in groups if not any(model.entries[n].open for n in model.groups[g])]
 
@@ -181,7 +178,7 @@ class Columns:
 
 
 def plan_columns(rows: list[QueueRow]) -> Columns:
-    """Return widths for the newest rows, which have the longest numbers. Very long texts are cut."""
+    """Return widths that fit the newest rows, except very long texts."""
     # 500 are more than a screen holds.
     entries = [row.entry for row in rows[-500:] if isinstance(row, ActionRow)]
     if not entries:
@@ -243,20 +240,20 @@ def render_action(entry: LogItem, columns: Columns, width: int, notes: Sequence[
 
 
 def render_symbol(entry: LogItem) -> tuple[str, str]:
-    """Return the symbol of the status, and its style: never struck through, which would be hard to read."""
+    """Return the symbol of the status and its style, which is never struck through."""
     style = STATUS_STYLES.get(entry.shown_status, "muted").replace("reverted", "muted")
     return STATUS_SYMBOLS.get(entry.shown_status, "?"), style
 
 
 def render_subject(entry: LogItem) -> str:
-    """Return an entry's path, or its summary if it has no path. Another work tree's name precedes it."""
+    """Return the entry's first path or, without one, its summary."""
     if not entry.paths:
         return _render_tree(entry) + sanitize(entry.summary)
     return _render_tree(entry) + sanitize(entry.paths[0]) + _render_more(entry)
 
 
 def render_file(entry: LogItem) -> str:
-    """Return the name of the action's first file, without the directory."""
+    """Return the name of the entry's first file, without the directory. The entry must have paths."""
     return _render_tree(entry) + sanitize(entry.paths[0].rpartition("/")[2]) + _render_more(entry)
 
 
@@ -284,7 +281,6 @@ def _render_more(entry: LogItem) -> str:
 def _render_subject(
     entry: LogItem, columns: Columns, room: int, faded: str, notes: Sequence[NoteInfo]
 ) -> Pieces:
-    """Render file, summary and notes: without the summary, edits of one file would all look the same."""
     summary, marks = render_summary(entry), _render_notes(notes)
     summary_room = room - sum(cell_width(text) for text, _ in marks)
     if not entry.paths:
@@ -300,7 +296,6 @@ def _render_subject(
 
 
 def _render_notes(notes: Sequence[NoteInfo]) -> Pieces:
-    """Return a symbol with the number of notes; drafts stand out."""
     if not notes:
         return []
     pending = any(note.state == "draft" for note in notes)

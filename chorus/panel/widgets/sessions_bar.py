@@ -1,7 +1,4 @@
-"""The sessions at the top of the panel: a line for each with task, failure, usage, state and open actions.
-
-Sessions that wait for the user come first. A click on a session shows only that session's actions.
-"""
+"""The sessions at the top of the panel: a line for each with task, failure, usage, state and open actions."""
 
 from dataclasses import replace
 
@@ -146,7 +143,7 @@ def session_name(session: SessionInfo, model: PanelModel) -> str:
 
 
 def _describe_trouble(session: SessionInfo) -> str:
-    """Return what failed or is being retried, or that a rate limit is reached; empty if neither."""
+    """Return the session's error, or else its rate limit, or else an empty text."""
     if session.error:
         return sanitize(session.error)
     return f"rate limit: {sanitize(session.limit)}" if session.limit else ""
@@ -155,8 +152,7 @@ def _describe_trouble(session: SessionInfo) -> str:
 def _fit_usage(session: SessionInfo, room: int, spare: int) -> str:
     """Return the session's duration, tokens and cost, as far as they are known and fit in `room`.
 
-    `spare`: the columns that task, lane and failure leave. If everything fits there, the model, the
-    permission mode and the context are included.
+    If everything fits in `spare`, the model, the permission mode and the context are included.
     """
     settings = [sanitize(session.model or ""), sanitize(session.mode or ""), _describe_context(session)]
     usage = [render_duration(session.since, session.last)]

@@ -1,7 +1,7 @@
 """Syntax colours for the lines of a diff, with Pygments.
 
 A hunk is only a part of its file, so the colours are a guess. Pygments is imported at the first use, so that
-the panel is on the screen sooner. Text that is long or slow to parse stays plain.
+the panel starts sooner.
 """
 
 import time
@@ -34,7 +34,7 @@ STYLES = (
 
 
 def find_spans(patch: Patch, text_of: Callable[[int], str]) -> dict[int, Spans]:
-    """Return the styles of each line that has any. Run it in a thread: it may take a second."""
+    """Return the styles of each line that has any. This may take a second: run it in a thread."""
     from pygments.lexers import (  # type: ignore[import-untyped]  # noqa: PLC0415  slow to import
         find_lexer_class_for_filename,
     )
@@ -53,7 +53,7 @@ def find_spans(patch: Patch, text_of: Callable[[int], str]) -> dict[int, Spans]:
 
 
 def _blocks(patch: Patch, text_of: Callable[[int], str]) -> Iterator[tuple[str, list[int]]]:
-    """Yield each side of each hunk, in blocks: the path of the file, and the indexes of the block's lines."""
+    """Yield blocks of each side of each hunk: the path of the file, and the indexes of the lines."""
     path, old, new = "", list[int](), list[int]()
     for index, line in enumerate(patch.lines):
         match line.kind:
@@ -91,10 +91,10 @@ def _split_blocks(
 def _add_spans(
     tokens: Iterator[tuple[int, object, str]], lengths: list[int], block: list[int], spans: dict[int, Spans]
 ) -> None:
-    """Add the styles of some lines to `spans`.
+    """Add the styles of a block's lines to `spans`.
 
-    `tokens`: the tokens of a text in which each of these lines ends with a newline; `lengths`: the length of
-    each line; `block`: the index of each line in the patch.
+    `tokens`: of the joined lines, each ending with a newline. `lengths`: of the lines. `block`: their
+    indexes.
     """
     starts = [0]
     for length in lengths:
