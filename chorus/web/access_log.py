@@ -1,7 +1,4 @@
-"""The web page's log: who was let in or refused, and what was answered, kept and reverted there.
-
-It is a file of JSON lines in the user's state directory. Each repository's audit log has the answers too.
-"""
+"""The web page's log: who was let in or refused, and what was answered, kept and reverted there."""
 
 import json
 import logging

@@ -14,16 +14,13 @@ DECISIONS = ("allow", "allow-always", "deny", "option", "answers")
 
 
 class NotApproved(UsageError):
-    """The prompt cannot be answered like this from the page; `why_not_approved` gives the reason."""
+    """The prompt cannot be approved from the page."""
 
     exit_code = ExitCode.REFUSED
 
 
 def parse_page_answer(prompt: PromptJson, sent: dict[str, Any], *, by: str) -> AnswerArguments:
-    """Return the request for the watcher. `sent`: the JSON from the page.
-
-    It has a decision and, depending on that, the position of an option, answers to questions, or a message.
-    """
+    """Check an answer sent by the page, and return the request for the watcher."""
     decision, message = sent.get("decision"), sent.get("message")
     if decision not in DECISIONS or not isinstance(message, str | None):
         raise UsageError("the page sent an invalid answer", hint=RELOAD_HINT)

@@ -1,8 +1,7 @@
 """The checks every request must pass before anything else looks at it, and the headers of every response.
 
-The Host header must name a host under which the page is served. So a page of another site cannot make
-requests by pointing its own domain name at this machine (DNS rebinding). Requests from another origin and
-requests with a long body are refused too.
+The Host header must name a host of the page, so that another site cannot use DNS rebinding. Other origins and
+long bodies are refused too.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -73,7 +72,7 @@ class Guard:
 
 
 def host_name(host: str) -> str | None:
-    """Return the host name in a Host header, without the port: a tunnel may use another port."""
+    """Return the host in a Host header, without the port: a tunnel may use another. None if it is invalid."""
     try:
         return urlsplit(f"//{host}").hostname
     except ValueError:

@@ -1,9 +1,8 @@
 """Access to the page: one-time links, and the browsers that were let in by a link.
 
-A link holds a random token, can be used once, and expires. The browser that uses it gets two secrets: a
-cookie, which scripts cannot read, and a key, which the page keeps for its own origin. A request needs both
-secrets, because a browser sends a cookie to every port of a host, so another program on this machine might
-receive it. The server keeps only digests of the secrets.
+A browser gets two secrets: a cookie, which scripts cannot read, and a key, which the page keeps. A request
+needs both, because a browser sends a cookie to every port of a host, also to other programs. The server keeps
+only digests.
 """
 
 import secrets
@@ -41,7 +40,7 @@ class Links:
         return token
 
     def use(self, token: str) -> Browser | None:
-        """Let a browser in; None if the link is unknown, expired or used."""
+        """Let a browser in. Return None if the link is unknown, expired or used."""
         until = self._links.pop(_digest(token), None)
         if until is None or self._clock() > until:
             return None
@@ -52,7 +51,7 @@ class Links:
         return browser
 
     def find(self, cookie: str, key: str) -> int | None:
-        """Return the number of the browser with these secrets; None if it has no access (any more)."""
+        """Return the number of the browser with these secrets, or None if they give no access."""
         number, until = self._browsers.get(_digest(cookie, key), (None, 0.0))
         return number if self._clock() <= until else None
 

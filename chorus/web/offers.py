@@ -1,7 +1,6 @@
 """The prompts that the page may answer: each has one offer, a random name that is used once.
 
-The offer holds the prompt as it was shown. When the prompt changes or is gone, its offer is removed, so an
-answer is always about what was on the page.
+A changed prompt gets a new offer, so an answer is always about the prompt as the page showed it.
 """
 
 import secrets
@@ -35,12 +34,12 @@ class Offers:
         self._taken &= {offer.name for offer in self._offers.values()}
 
     def find(self, repository: str, prompt: str) -> str | None:
-        """Return the name of a prompt's offer; None if it has none, or an answer to it is being sent."""
+        """Return the name of a prompt's offer; None if there is none, or if it is taken."""
         offer = self._offers.get((repository, prompt))
         return offer.name if offer is not None and offer.name not in self._taken else None
 
     def take(self, name: str) -> Offer | None:
-        """Use the offer with this name; None if it was used before, or its prompt has changed or is gone."""
+        """Use the offer with this name. Return None if it was used, or if its prompt has changed or gone."""
         offer = next((offer for offer in self._offers.values() if offer.name == name), None)
         if offer is None or name in self._taken:
             return None
@@ -48,7 +47,7 @@ class Offers:
         return offer
 
     def renew(self, offer: Offer) -> None:
-        """Make a new offer for a prompt whose answer was refused, if the prompt is still pending."""
+        """Make a new offer for a prompt whose answer was refused, unless the prompt has changed or gone."""
         place = (offer.repository, offer.prompt["id"])
         if self._offers.get(place) is offer:
             self._offers[place] = Offer(secrets.token_urlsafe(16), offer.repository, offer.prompt)

@@ -34,11 +34,7 @@ class CannotListen(ChorusError):
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """How to serve the page.
-
-    `port`: None for the default port, or any free port if that is taken. `url`: the address of a tunnel to
-    this server.
-    """
+    """How to serve the page. `port`: None for the default or any free port. `url`: a tunnel's address."""
 
     address: str = "127.0.0.1"
     port: int | None = None

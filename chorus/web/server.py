@@ -1,8 +1,6 @@
 """The page's server: it serves the page's files and live state, and passes the page's requests on.
 
-Every request, except those for the page's files and the login, must come from a browser that was let in by a
-link (`links`). The live state is sent as server-sent events. A request of the page is sent once to the
-watcher of its repository, and the watcher decides what happens.
+Every request, except for the page's files and the login, must come from a browser that was let in by a link.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
-"""The content of the page, as JSON. Every text is sanitized here, as for a terminal.
+"""The content of the page, as JSON. Texts are sanitized here, as for a terminal.
 
-The page never gets the original of a label or a question: it answers with positions, and the server takes the
-text from the prompt itself.
+The page names options by position, and the server takes their text from the prompt itself.
 """
 
 import re
@@ -136,10 +135,7 @@ def _shown_repository(
 
 
 def why_not_approved(prompt: PromptJson) -> str | None:
-    """Return why a prompt cannot be approved from the page; None if it can be approved.
-
-    It can still be denied, unless it is a prompt that Chorus does not recognise.
-    """
+    """Return the reason why a prompt cannot be approved from the page, or None if it can."""
     parsed = parse_prompt(prompt)
     if parsed is None or parsed.kind in UNKNOWN_KINDS:
         return f"{NOT_RECOGNISED}."
@@ -153,7 +149,7 @@ def why_not_approved(prompt: PromptJson) -> str | None:
 
 
 def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> ShownPrompt:
-    """Return a prompt as the page shows it. `root`: the work tree of the repository."""
+    """Return a prompt as the page shows it. `root`: the repository's work tree."""
     parsed = parse_prompt(prompt)
     assert parsed is not None  # it has an id
     return {
@@ -208,10 +204,7 @@ def shown_questions(prompt: PromptJson) -> list[ShownQuestion] | None:
 
 
 def read_questions(prompt: PromptJson) -> list[dict[str, Any]] | None:
-    """Return a prompt's questions as the client sent them.
-
-    None if the prompt is not a question, or its questions do not have the known form.
-    """
+    """Return a prompt's questions as the client sent them, or None if there are none in the known form."""
     questions = (prompt.get("input") or {}).get("questions")
     if prompt["kind"] != "question" or not isinstance(questions, list) or not questions:
         return None
@@ -258,8 +251,7 @@ def shown_patch(action: ActionJson) -> list[KindAndLine]:
 def _signed_lines(body: str, *, is_diff: bool, drawn: bool, framed: bool, root: str) -> list[KindAndLine]:
     """Return the lines of a prompt's body, each with its kind.
 
-    `drawn`: the client drew the body, with lines above and below the command. `framed`: Chorus put separators
-    around the command. If neither is true, the body is the call's own text.
+    `drawn`: the client drew the body. `framed`: Chorus put separators around the command.
     """
     if not body.strip():
         return []

@@ -20,7 +20,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def open_streams(home: Home) -> Streams:
-    """Connect to the running watcher."""
+    """Connect to the running watcher. Raise WatcherNotRunning if this fails."""
     try:
         with short_path(home.socket) as path:
             reader, writer = await asyncio.open_unix_connection(path, limit=MAX_LINE_BYTES)
@@ -35,7 +35,7 @@ async def open_streams(home: Home) -> Streams:
 async def exchange(
     streams: Streams, do: str, arguments: Mapping[str, object], *, timeout_seconds: float | None = None
 ) -> object:
-    """Send a request, return its answer and close the connection. Raises the error the watcher reports."""
+    """Send a request, return its answer and close the connection. Raise the error from the watcher."""
     reader, writer = streams
     try:
         writer.write(encode({"id": 1, "do": do, **arguments}))

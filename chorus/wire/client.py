@@ -1,7 +1,7 @@
 """The client side of the socket: connect to the running watcher, send requests, read events.
 
-The panel and the commands use this. Short commands import it, so it does without typing, pathlib and
-subprocess, each of which takes a third of the time Python itself needs to start.
+Short commands import this module, so it does without typing, pathlib and subprocess, each of which takes a
+third of the time Python itself needs to start.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ class WatcherNotResponding(ChorusError):
 
 
 class WatcherUnreachable(ChorusError):
-    """The watcher's socket cannot be used: something else is in its place, or the user may not open it."""
+    """The watcher's socket exists, but cannot be used."""
 
 
 class Connection:
-    """One connection. Requests are answered in order; events may come between the answers."""
+    """A connection to a watcher. Requests are answered in order; events may come between the answers."""
 
     def __init__(self, stream: socket.socket) -> None:
         self._socket = stream
@@ -207,7 +207,7 @@ class Connection:
         self._send({"id": self._last_id, "do": do, **arguments})
 
     def events(self) -> Iterator[Message]:
-        """Yield the events that follow `subscribe`, until the watcher ends."""
+        """Yield events until the connection ends. Requires a `subscribe` request."""
         self._socket.settimeout(None)
         while True:
             while self._events:
@@ -218,7 +218,7 @@ class Connection:
                 return
 
     def take_events(self) -> list[Message]:
-        """Return the events that came between the answers so far, without waiting for more."""
+        """Return the events received so far, without waiting for more."""
         events, self._events = self._events, []
         return events
 
@@ -258,7 +258,7 @@ class Connection:
 
 
 def connect(home: Home) -> Connection:
-    """Connect to the running watcher."""
+    """Connect to the running watcher. Raise WatcherNotRunning if there is none."""
     stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     stream.settimeout(SHORT_TIMEOUT_SECONDS)
     try:

@@ -1,8 +1,6 @@
-"""Ask several watchers the same questions at once, with one deadline for all.
+"""Ask several watchers at once, with one deadline for all.
 
-If a watcher hangs, has ended or is of another version, the others are still asked, and the call still ends by
-the deadline. No watcher is started. This module imports only the standard library, and not typing, because
-`chorus inbox --short` imports it.
+`chorus inbox --short` imports this module, so it does without typing.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ NOT_RESPONDING = "the watcher does not respond"
 class Reply:
     """The answers of one watcher, by the name of the request. A refused request has no answer.
 
-    `problem`: why answers are missing. `running`: False if there is no watcher, or none that can be used.
+    `problem`: why answers are missing. `running`: False if there is no watcher that can be used.
     """
 
     __slots__ = ("answers", "problem", "running")

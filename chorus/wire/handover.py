@@ -1,8 +1,7 @@
 """Pass the caller's environment to a program that tmux starts.
 
-A pane gets the environment of the tmux server, not of the shell in which the command was typed. So the caller
-writes its environment to a file that only the user can read. The program in the pane reads the file and
-removes it.
+A pane gets the environment of the tmux server. So the caller's environment is passed in a file that only the
+user can read.
 """
 
 import os
@@ -23,10 +22,7 @@ STALE_SECONDS = 3600.0
 
 @contextmanager
 def handed_over(home: Home, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Write the environment to a file. Yield its path, for a program that is started in the block.
-
-    If the block raises, the file is removed.
-    """
+    """Write the environment to a file, and yield the file's path. Remove the file if the block raises."""
     path = write_environment(home, environment)
     try:
         yield path

@@ -1,7 +1,7 @@
 """The directory of a repository's watcher: `chorus/` inside the common git directory.
 
-Finds the repository without running git. Paths are strings; a `Path` is made only where a caller needs one:
-short commands import this module, and importing pathlib takes a third of the time Python needs to start.
+Short commands import this module, so paths are strings: importing pathlib takes a third of the time Python
+needs to start.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ class Home:
         return f"Home({self.repository!r})"
 
     def file(self, name: str) -> str:
-        """Return the path of a file or directory of the watcher, as a string."""
         return os.path.join(self.repository, "chorus", name)
 
     @property
@@ -65,7 +64,7 @@ class Home:
 
 
 def find_home(start: git_files.AnyPath) -> Home:
-    """Return the home of the repository that `start` is in."""
+    """Return the home of the repository that `start` is in. Raise NotARepository outside a work tree."""
     return _find_work_tree(start)[1]
 
 

@@ -1,10 +1,7 @@
 """The socket's protocol: one JSON message per line.
 
 A request is `{"v": 1, "id": N, "do": NAME, ...}`. Its reply has the same id and either `answer` or `error`.
-After a `subscribe` request, the watcher also sends `{"v": 1, "event": NAME, ...}` lines. The mod sends HTTP
-requests on the same socket instead (`watcher/server/http_exchange.py`).
-
-Every short command imports this module, so it imports little itself, and not typing.
+After a `subscribe` request, the watcher also sends `{"v": 1, "event": NAME, ...}` lines.
 """
 
 from __future__ import annotations
@@ -85,7 +82,7 @@ def render_error(error: ChorusError) -> Message:
 
 
 def parse_answer(reply: Message) -> Any:  # noqa: ANN401  each request knows the shape of its answer
-    """Return what the watcher answered, or raise the error it reported."""
+    """Return the answer in a reply, or raise the error that the watcher reported."""
     if "error" not in reply:
         return reply.get("answer")
     error = reply["error"] if isinstance(reply["error"], dict) else {}

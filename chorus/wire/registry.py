@@ -1,9 +1,6 @@
 """The repositories of this user in which a watcher runs or ran: one small private file each.
 
-A watcher writes its file when it starts. The file holds only the path of the repository. It does not say
-whether the watcher still runs: the socket shows this. The directory and its files belong to the user alone: a
-file that another user could have written is not read. Standard library only, and neither typing nor pathlib:
-`chorus inbox --short` imports it.
+A file holds only the path of the repository. Files of another user are not read.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ class UnsafeRegistry(ChorusError):
 
 
 def state_directory() -> Path:
-    """The directory for Chorus's files that belong to the user and not to one repository."""
+    """Return the directory for Chorus's files that belong to no repository."""
     from pathlib import Path  # noqa: PLC0415  a short command needs none
 
     return Path(_state_directory())
@@ -55,16 +52,13 @@ def register(home: Home) -> None:
 
 
 def forget(home: Home) -> None:
-    """Remove the registry's file of a repository. If this fails, `list_registered` removes the file later."""
+    """Remove a repository from the registry. Errors are ignored."""
     with suppress(OSError):
         (registry_directory() / repository_key(home)).unlink()
 
 
 def list_registered() -> list[Home]:
-    """The registered repositories, sorted by path.
-
-    If a repository has no directory of Chorus any more, its file in the registry is removed.
-    """
+    """Return the registered repositories, sorted by path. Those without a directory of Chorus are removed."""
     directory = os.path.join(_state_directory(), "watchers")
     try:
         state = os.stat(directory)
@@ -79,10 +73,7 @@ def list_registered() -> list[Home]:
 
 
 def repository_key(home: Home) -> str:
-    """A name for a repository that does not reveal its path.
-
-    It is also the name of the repository's file in the registry.
-    """
+    """Return a name for a repository that does not reveal its path."""
     from hashlib import sha256  # noqa: PLC0415  needs a library that few commands load
 
     return sha256(os.fsencode(home.repository)).hexdigest()[:32]
@@ -107,7 +98,7 @@ def _read_all(directory: str) -> Iterator[Home]:
 
 
 def _read(path: str) -> Home | None:
-    """The repository named in a file that the user owns; None for anything else."""
+    """Return the repository named in a file that the user owns; None for anything else."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

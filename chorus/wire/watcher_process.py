@@ -28,7 +28,7 @@ LOCK_SECONDS = 2.0
 
 
 def connect_or_start(home: Home) -> Connection:
-    """Connect to a watcher of this version and repository; start or replace it if necessary."""
+    """Connect to a watcher of this version, starting or replacing it if necessary."""
     connection = connect_current(home)
     if connection is not None:
         return connection
@@ -40,7 +40,7 @@ def connect_or_start(home: Home) -> Connection:
 
 
 def connect_current(home: Home) -> Connection | None:
-    """Connect to a running watcher; None if there is none of this version and repository."""
+    """Connect to the running watcher. Return None if there is none, or one of another version."""
     try:
         connection = connect(home)
     except WatcherNotRunning:
@@ -93,12 +93,11 @@ def stop(home: Home) -> bool:
 
 
 def is_locked(home: Home) -> bool:
-    """Return whether a watcher holds the repository's lock."""
     return file_lock.is_locked(home.lock)
 
 
 def _is_current(hello: WatcherJson, home: Home) -> bool:
-    """Return whether the watcher is of this version and its repository was not moved since it started."""
+    """Return True if the watcher is of this version, and if its repository has not been moved."""
     with suppress(FileNotFoundError):
         return hello.get("version") == __version__ and Path(hello["repository"]).samefile(home.common_dir)
     return False
@@ -107,7 +106,7 @@ def _is_current(hello: WatcherJson, home: Home) -> bool:
 def connect_started(home: Home) -> Connection:
     """Connect to a new watcher as soon as it accepts connections. It may still be loading.
 
-    If the watcher is killed before it accepts connections, it is started again.
+    If the watcher is killed before that, start another one.
     """
     started = time.monotonic()
     deadline = started + START_TIMEOUT_SECONDS
@@ -127,5 +126,5 @@ def connect_started(home: Home) -> Connection:
 
 
 def import_path() -> str:
-    """Return the directory this package was imported from, so that the watcher runs the same code."""
+    """Return the directory that holds this package, so that the watcher runs the same code."""
     return str(Path(__file__).resolve().parent.parent.parent)
