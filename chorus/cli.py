@@ -1,7 +1,4 @@
-"""The command line: find the command, run it, report its errors, return the exit code.
-
-A command's module is imported only when it runs, so `chorus --help` costs little more than Python itself.
-"""
+"""The command line: find the command, run it, report its errors, return the exit code."""
 
 import os
 import sys
@@ -40,7 +37,7 @@ KEPT_VARIABLES = ("GIT_PAGER", "GIT_EDITOR")
 
 
 def scrub_environment() -> None:
-    """Remove inherited GIT_* variables: in a git hook, they point to the repository that runs the hook."""
+    """Remove GIT_* variables except KEPT_VARIABLES: in a git hook, they point to the hook's repository."""
     for name in [name for name in os.environ if name.startswith("GIT_") and name not in KEPT_VARIABLES]:
         del os.environ[name]
 

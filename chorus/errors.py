@@ -1,8 +1,4 @@
-"""Errors the user can act on, and the exit codes.
-
-Each class has an exit code and, where there is a way out, a hint that says what to do. Any other exception
-is a bug and exits with code 1, except an interrupt and a closed stdout (see `cli.main`).
-"""
+"""Errors the user can act on, and the exit codes."""
 
 from collections.abc import Mapping
 from enum import IntEnum

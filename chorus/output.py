@@ -1,8 +1,7 @@
-"""The only module through which commands write to stdout and stderr. It makes text harmless for a terminal.
+"""The only module through which commands write to stdout and stderr.
 
-stdout carries a command's result, stderr its messages, questions and progress. A file name, a tool's name or
-a message may hold control characters, so this module makes every line printable before it writes it. Only
-`Styled` text is written unchanged.
+stdout carries a command's result, stderr its messages, questions and progress. Lines are made harmless for a
+terminal, except `Styled` ones.
 """
 
 import sys
@@ -17,10 +16,7 @@ class Styled(str):
 
 
 def style(*pieces: str, code: str | None = None) -> Styled:
-    """Join pieces into one line, in the colour of this SGR code.
-
-    Pieces that are not styled yet are made harmless.
-    """
+    """Join pieces into one harmless line, in the colour of this SGR code."""
     line = "".join(map(harmless, pieces))
     return Styled(f"\x1b[{code}m{line}\x1b[0m" if code else line)
 
@@ -31,13 +27,12 @@ def harmless(line: str) -> str:
 
 
 def print_out(*lines: str) -> None:
-    """Write lines of the result to stdout."""
     for line in lines:
         sys.stdout.write(harmless(line) + "\n")
 
 
 def print_text(text: str) -> None:
-    """Write a piece of the result at once; it may be less than a line."""
+    """Write a text to stdout at once, without adding a line end."""
     sys.stdout.write("\n".join(map(harmless, text.split("\n"))))
     sys.stdout.flush()
 
@@ -52,14 +47,14 @@ def print_json(value: object, *, in_one_line: bool = False) -> None:
 
 
 def print_progress(text: str) -> None:
-    """Show the progress in a line that the next call replaces. Prints only to a terminal."""
+    """Show a progress line that the next call replaces. Prints only to a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K" + harmless(text))
         sys.stderr.flush()
 
 
 def print_err(text: str) -> None:
-    """Write a message to stderr. Later lines are indented, to show that they belong to the same message."""
+    """Write a message to stderr, with its later lines indented."""
     sys.stdout.flush()  # stdout and stderr may go to one terminal or file
     first, *more = text.split("\n")
     for line in (first, *(line if line.startswith(" ") else f"  {line}" for line in more)):

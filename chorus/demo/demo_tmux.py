@@ -1,8 +1,4 @@
-"""The tmux server of the demo, with the client in a pane.
-
-The demo types only once the screen shows what the story expects. The server and its programs end with the
-demo.
-"""
+"""The tmux server of the demo, with the client in a pane."""
 
 import os
 import re
@@ -30,7 +26,7 @@ EXIT_TIMEOUT_SECONDS = 10.0
 
 
 class ScreenTimeout(ChorusError):
-    """The screen did not show what the story expects."""
+    """The screen did not show the expected text."""
 
 
 class DemoTmux:
@@ -91,7 +87,7 @@ class DemoTmux:
         self.server.run(["send-keys", "-t", self.pane, "Enter"])
 
     def wait_for(self, pattern: str) -> str:
-        """Wait until the screen shows the pattern; return the screen."""
+        """Wait until the pattern is on the screen, and return the screen's text."""
         deadline = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while True:
             seen = read_screen(self.server, self.pane)
@@ -106,10 +102,7 @@ class DemoTmux:
 
 
 def _wait_for_exit(pids: list[int]) -> None:
-    """Wait until these processes end; kill those that still run after the timeout.
-
-    The watcher is stopped only after that, because the last hooks of a client need it.
-    """
+    """Wait until these processes end. Kill those that still run after EXIT_TIMEOUT_SECONDS."""
     deadline = time.monotonic() + EXIT_TIMEOUT_SECONDS
     for pid in pids:
         with suppress(ProcessLookupError):

@@ -1,8 +1,4 @@
-"""Hints for a user who drives the demo: the next step, in the bar below the panes.
-
-Watches the screen and the repository while the user is attached. Types each message into the input box, so
-that Enter sends it, and presses nothing else.
-"""
+"""Hints for a user who drives the demo: the next step, in the bar below the panes."""
 
 import re
 import threading
@@ -41,7 +37,6 @@ class Guide:
     replacements: Mapping[str, str] = field(default_factory=dict)  # words in hints (`find_replacements`)
 
     def run(self) -> None:
-        """Show the hints one after another, until the user leaves."""
         try:
             for number, hint in enumerate(self._hints(), 1):
                 status = f" {number}/6  {self.render(hint)} "
@@ -51,7 +46,7 @@ class Guide:
             return
 
     def render(self, hint: str) -> str:
-        """Return the hint with this user's tmux prefix, and with the words that say where the panel is."""
+        """Return the hint with the user's tmux prefix and the panel's real position."""
         for beside, here in self.replacements.items():
             hint = hint.replace(beside, here)
         return hint.replace(PREFIX, self.prefix)
@@ -73,7 +68,7 @@ class Guide:
             yield THE_END
 
     def _wait_for(self, holds: Callable[[], bool]) -> bool:
-        """Wait until the condition holds; False if the user left before."""
+        """Wait until the condition holds. Return False if the user left first."""
         while not self.left.wait(POLL_SECONDS):
             if holds():
                 return True

@@ -1,7 +1,4 @@
-"""Play the story without the user, with the commands a user would type, and check every step.
-
-Reports each step on stderr, raises at the first that fails, and prints the log and the commits at the end.
-"""
+"""Play the story without the user, with the commands a user would type, and check every step."""
 
 import json
 import time
@@ -114,7 +111,7 @@ class StoryPlayer:
         return json.loads(self._scratch.chorus(*arguments, "--json"))
 
     def _wait_for(self, look: Callable[[], list[Any]]) -> list[Any]:
-        """Call `look` until it finds something, and return that; an empty list after the timeout."""
+        """Return the first result of `look` that is not empty, or an empty list after the timeout."""
         deadline = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while not (found := look()) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)

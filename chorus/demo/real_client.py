@@ -23,7 +23,7 @@ class ClientNotInstalled(NotFound):
 
 
 def find_installed_client() -> Path:
-    """The `claude` on PATH, or the one in the SDK for Python."""
+    """Return `claude` from PATH, or else the client bundled with the SDK for Python."""
     found = shutil.which("claude")
     if found is not None:
         return Path(found)
@@ -34,7 +34,7 @@ def find_installed_client() -> Path:
 
 
 def find_bundled() -> Path | None:
-    """The client in the wheel of the SDK for Python."""
+    """Return the client bundled with the SDK for Python, or None."""
     spec = importlib.util.find_spec("claude_agent_sdk")
     candidates = (
         [Path(directory) / "_bundled" / "claude" for directory in (spec.submodule_search_locations or [])]
@@ -45,7 +45,7 @@ def find_bundled() -> Path | None:
 
 
 def client_environment(url: str) -> dict[str, str]:
-    """The environment that makes the client talk only to the scripted model."""
+    """Return variables that make the client talk only to the model at `url`."""
     return {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": KEY,
@@ -58,9 +58,9 @@ def client_environment(url: str) -> dict[str, str]:
 
 
 def prepare_home(home: Path, projects: Iterable[Path], **more: str) -> None:
-    """Write a state with which the client asks nothing at start: onboarded, key approved, projects trusted.
+    """Write a `.claude.json` with which the client asks nothing at start.
 
-    `more`: more fields of that state.
+    `more`: further fields of that file.
     """
     trusted = {
         "hasTrustDialogAccepted": True,

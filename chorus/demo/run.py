@@ -1,7 +1,4 @@
-"""Run the demo in a scratch repository and a tmux server of its own, with or without the user.
-
-The tmux server, the watcher and the files are removed afterwards, even if the demo fails or is interrupted.
-"""
+"""Run the demo in a scratch repository and a tmux server of its own, with or without the user."""
 
 import os
 import signal
@@ -39,7 +36,6 @@ BAR = [
 
 
 def play_headless(*, real: bool) -> None:
-    """Play the story without the user."""
     with _set_up(real=real) as (scratch, tmux):
         print_err(f"chorus demo: playing in {scratch.project}")
         StoryPlayer(scratch, tmux).play()
@@ -47,7 +43,7 @@ def play_headless(*, real: bool) -> None:
 
 
 def play_interactive(*, real: bool) -> None:
-    """Let the user drive the story; hints are in the bar below the panes."""
+    """Let the user drive the story, with hints in the bar below the panes."""
     size = os.get_terminal_size()
     rows = size.lines - 1  # one is for the status line
     with _set_up(real=real, width=size.columns, height=rows) as (scratch, tmux):
@@ -79,10 +75,7 @@ def _set_up(
 
 
 def find_replacements(columns: int, rows: int) -> Mapping[str, str]:
-    """Return phrases of the hints, each with its replacement for a terminal of this size.
-
-    The hints say that the panel is beside the client. On a small terminal it is below, or in another window.
-    """
+    """Return the words to replace in hints if the terminal is too small for a panel beside the client."""
     if columns >= MIN_BESIDE_WIDTH:
         return {}
     return BELOW if rows >= MIN_BELOW_HEIGHT else IN_WINDOW
@@ -100,7 +93,7 @@ def find_prefix(environment: Mapping[str, str]) -> str:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """Exit on a signal, so that the demo is cleaned up when its window is closed or it is killed."""
+    """Exit on a signal, so that the demo cleans up."""
     raise SystemExit(128 + number)
 
 

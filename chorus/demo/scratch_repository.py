@@ -1,7 +1,6 @@
 """The temporary directory of the demo: a repository, a home, and the programs `claude` and `chorus`.
 
-Commands that run in it do not see the user's settings. They have their own HOME and git identity. They
-inherit only PYTHONPATH and the variables in INHERITED.
+Commands run there inherit only PYTHONPATH and the variables in INHERITED.
 """
 
 import os
@@ -67,7 +66,6 @@ class ScratchRepository:
         }
 
     def chorus(self, *arguments: str) -> str:
-        """Run a Chorus command here; return its stdout."""
         return self.run([sys.executable, "-P", "-m", "chorus", *arguments])
 
     def git(self, *arguments: str) -> str:
@@ -95,7 +93,6 @@ class ScratchRepository:
         self._write_programs()
 
     def _write_programs(self) -> None:
-        """Write the programs `claude` (the stand-in) and `chorus`."""
         # Chorus recognises the client by its program's name, so the interpreter is started as `claude`. Under
         # that name Python does not find its virtual environment, so it is given the path to import from.
         named = self.programs / "named" / "claude"
@@ -123,7 +120,7 @@ class ScratchRepository:
 
 
 def _stop_watcher(home: Home) -> None:
-    """Stop the watcher. Wait until its process has ended, not only until its lock is released."""
+    """Stop the watcher, and wait at most REMOVE_SECONDS for the end of its process."""
     pid = home.lock.read_text().strip() if home.lock.exists() else ""
     stop(home)
     deadline = time.monotonic() + REMOVE_SECONDS
@@ -134,5 +131,5 @@ def _stop_watcher(home: Home) -> None:
 
 
 def _import_path() -> str:
-    """Return where this package was imported from, so that all programs of the demo run the same code."""
+    """Return the directory that holds this package, so that the demo's programs run the same code."""
     return str(Path(__file__).resolve().parent.parent.parent)

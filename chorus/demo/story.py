@@ -1,8 +1,4 @@
-"""The story of the demo: a small program, two messages of the user, and what the model does for each.
-
-The story has a feature in several edits, a change by a command, a permission prompt, a wrong edit
-followed by a good edit of the same file, and uncommitted work of the user in another file.
-"""
+"""The story of the demo: a small program, two messages of the user, and the model's replies."""
 
 import subprocess
 from collections.abc import Sequence
@@ -51,7 +47,7 @@ GOOD = "toolu_demo_docstring"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of the user, the replies of the model, and the last text in them."""
+    """A message of the user, the replies of the model, and the last text of these replies."""
 
     text: str
     replies: Sequence[Sequence[Text | ToolUse]]
@@ -63,7 +59,7 @@ def messages(cwd: str) -> list[Message]:
 
 
 def _in_place() -> str:
-    """The option with which sed changes a file in place: on macOS it needs an empty suffix."""
+    """Return sed's option to change a file in place; on macOS it takes an empty suffix."""
     is_gnu = subprocess.run(["sed", "--version"], capture_output=True).returncode == 0
     return "-i" if is_gnu else "-i ''"
 

@@ -14,12 +14,12 @@ class Request:
     at: float  # time.monotonic() when it arrived
 
     def texts(self) -> list[str]:
-        """All texts for the model, oldest first: messages and tool results, not the system prompt."""
+        """Return the texts of messages and tool results, oldest first, without the system prompt."""
         return [text for message in self.body.get("messages", []) for text in _texts(message)]
 
 
 def read_session(body: Mapping[str, Any]) -> str | None:
-    """The session id, which the client puts into `metadata.user_id` as JSON text."""
+    """Return the session id from the JSON text in `metadata.user_id`, or None if there is none."""
     try:
         return str(json.loads(body["metadata"]["user_id"])["session_id"])
     except (KeyError, TypeError, ValueError):
@@ -27,7 +27,7 @@ def read_session(body: Mapping[str, Any]) -> str | None:
 
 
 def user_texts(message: Mapping[str, Any]) -> list[str]:
-    """The texts of a message by the user (or a parent agent): no tool results, no reminders."""
+    """Return the texts of a user message, without tool results and system reminders."""
     content = message["content"]
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     texts = [str(block["text"]) for block in blocks if block.get("type") == "text"]

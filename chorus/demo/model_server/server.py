@@ -1,9 +1,7 @@
 """A scripted server for the Messages API on loopback, which records its requests.
 
-The request alone decides which reply is played. The newest user text that contains a script's key selects the
-script, and the number of assistant messages after that text selects the reply. So any number of sessions and
-sub-agents can be served at once, and a retry gets the same reply. Only steps that fail are counted: after
-`times` failures in a session, such a step does nothing.
+The newest user text with a script's key selects the script. The number of assistant messages after that text
+selects the reply, so that a retry gets the same reply.
 """
 
 import json
@@ -81,7 +79,7 @@ class ModelServer:
         return THE_END
 
     def must_fail(self, request: Request, step: Refuse | StreamError | Cut) -> bool:
-        """Count a use of this step in the session. True for the first `step.times` uses: these must fail."""
+        """Count a use of the step in this session. Return True for the first `step.times` uses."""
         key = (request.session, id(step))
         with self._lock:
             self._uses[key] += 1
@@ -100,7 +98,7 @@ class _Server(ThreadingHTTPServer):
     model_server: ModelServer
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore a client that disconnects during a response: it was interrupted or killed."""
+        """Ignore errors, such as a client that disconnects during a response."""
 
 
 class _Handler(BaseHTTPRequestHandler):

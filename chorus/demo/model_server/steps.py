@@ -1,8 +1,7 @@
 """Further steps of a script: the model waits, fails, stops early or drops the connection.
 
-The other steps are in `chorus.demo.script`. A script is a list of replies, one for each request that the
-client makes after the user's message. A reply is a list of steps, played in order. After the last reply of a
-script, the model says "Done." and stops.
+A script has one reply for each request after the user's message. After the last reply, the model says only
+"Done."
 """
 
 import threading
@@ -45,7 +44,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The message ends with this reason (`max_tokens`, `refusal`) instead of the one its blocks imply."""
+    """A stop reason such as `max_tokens`, instead of the usual one."""
 
     reason: str
 

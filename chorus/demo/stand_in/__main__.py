@@ -18,7 +18,7 @@ EXIT_SECONDS = 1.0
 
 
 class App:
-    """Draws the screen and reads keys. Another thread plays the conversation meanwhile."""
+    """Draws the screen and reads keys, while another thread plays the conversation."""
 
     def __init__(self, options: argparse.Namespace, terminal: Terminal) -> None:
         self._session = Session(Path.cwd(), options.permission_mode)

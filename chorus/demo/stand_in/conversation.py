@@ -1,7 +1,6 @@
 """The conversation of the stand-in: the story's replies, their tool calls, and the hooks around them.
 
-Turns are played in a thread of their own, which changes the screen's state in single steps that need no lock,
-and then asks for a redraw.
+A thread plays the turns. It changes the screen's state in single steps that need no lock.
 """
 
 import queue
@@ -29,7 +28,7 @@ INTERRUPTED = "[Request interrupted by user]"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The answer to a permission request. `message` tells the model why it was denied."""
+    """The answer to a permission request. `message`: the reason for a denial."""
 
     allow: bool
     message: str | None = None
@@ -52,7 +51,7 @@ class Conversation:
         self._hooks.run("SessionEnd", {"reason": reason}, subject=reason)
 
     def stop(self) -> None:
-        """Interrupt the turn, and deny the open permission request."""
+        """Interrupt the turn, and deny an open permission request."""
         self.interrupt.set()
         if self._state.dialog is not None:
             self._state.dialog.answer(DENY)
@@ -82,7 +81,7 @@ class Conversation:
         return next((message.replies for message in messages if message.text in text), [[Text("Done.")]])
 
     def _play(self, reply: Sequence[Text | ToolUse]) -> str:
-        """Play one message of the model, then its calls; return the last text in it."""
+        """Play one message of the model and its calls. Return the last text of the message."""
         message_id = f"msg_{uuid.uuid4().hex[:24]}"
         calls = [step for step in reply if isinstance(step, ToolUse)]
         stop_reason = "tool_use" if calls else "end_turn"

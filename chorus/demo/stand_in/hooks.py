@@ -1,7 +1,4 @@
-"""Run the hooks given with `--settings`, as the client does: JSON on stdin, JSON on stdout.
-
-A hook that fails, hangs or prints nothing does not stop the session.
-"""
+"""Run the hooks given with `--settings`, as the client does: JSON on stdin, JSON on stdout."""
 
 import json
 import os
@@ -23,9 +20,9 @@ class Hooks:
         self._hooks: Json = json.loads(settings).get("hooks", {}) if settings else {}
 
     def run(self, event: str, fields: Json, *, subject: str = "") -> list[Json]:
-        """Run the hooks of an event, one after another. Return the `hookSpecificOutput` of each, if any.
+        """Run the hooks of an event one after another. Return each `hookSpecificOutput` that is not empty.
 
-        `subject`: what the matchers of the hooks are compared with, such as the tool's name.
+        `subject`: the text that matchers are compared with, such as the tool's name.
         """
         session = self._session
         value: Json = {

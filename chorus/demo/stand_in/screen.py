@@ -1,7 +1,4 @@
-"""The screen of the stand-in: conversation, input box and permission dialog, drawn as the client draws them.
-
-A dialog replaces the input box. What does not fit is cut off at the top.
-"""
+"""The screen of the stand-in, drawn as the client's: conversation, input box and permission dialog."""
 
 import time
 from collections.abc import Callable
@@ -25,7 +22,7 @@ TIP = 'Tip: auto mode handles these prompts for you — choose "switch to auto m
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of the conversation: `text` after a sign such as ●, and the rows `below` it."""
+    """A part of the conversation: `text` after a mark such as ●, and rows `below`."""
 
     text: str
     mark: str = "●"
@@ -61,7 +58,6 @@ class Dialog:
         return ("Yes", f"Yes, and don’t ask again for: {self.program} *", AUTO_MODE, "No")
 
     def press(self, key: str) -> None:
-        """Handle a key: a digit or Enter chooses an option, Escape the last one; arrows move the cursor."""
         count = len(self.options)
         if key.isdigit() and 1 <= int(key) <= count:
             self.answer(int(key) - 1)
@@ -89,7 +85,7 @@ class Dialog:
 
 @dataclass(slots=True)
 class State:
-    """What the screen shows."""
+    """The contents of the screen."""
 
     cwd: str
     mode: str

@@ -1,4 +1,4 @@
-"""A session of the stand-in, and the files that it writes as the client does: registration and transcript."""
+"""A session of the stand-in, and its files in the client's formats: registration and transcript."""
 
 import json
 import os
@@ -39,14 +39,10 @@ class Session:
 
     @property
     def transcript(self) -> Path:
-        """The path of the transcript, as the client forms it.
-
-        The directory is named after the project: all characters but letters and digits become dashes.
-        """
+        """The path at which the client would write the transcript."""
         return self.config / "projects" / re.sub(r"[^a-zA-Z0-9]", "-", str(self.cwd)) / f"{self.id}.jsonl"
 
     def environment(self) -> dict[str, str]:
-        """The environment of hooks and commands."""
         return {
             **os.environ,
             "CLAUDECODE": "1",
@@ -58,7 +54,7 @@ class Session:
 
 
 class Registration:
-    """The file that says which session this process runs, as the client writes it."""
+    """The file that tells which session this process runs, in the client's format."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

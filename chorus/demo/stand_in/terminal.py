@@ -51,17 +51,17 @@ class Terminal:
         termios.tcsetattr(self._input, termios.TCSADRAIN, self._before)
 
     def wake(self) -> None:
-        """Make a waiting `read` return. Any thread may call it."""
+        """Make a waiting `read` return. May be called from any thread."""
         with suppress(BlockingIOError):  # a full pipe wakes it as well
             os.write(self._wake, b"!")
 
     def read_keys(self, timeout_seconds: float | None) -> list[str] | None:
-        """Return the keys pressed; an empty list when woken or after the timeout, None without a terminal."""
+        """Return the keys pressed; an empty list if woken or timed out, None if the terminal is gone."""
         data = self.read(timeout_seconds)
         return None if data is None else list(_decode(data))
 
     def read(self, timeout_seconds: float | None) -> bytes | None:
-        """Return the bytes typed; empty when woken or after the timeout, None if the terminal is gone."""
+        """Return the bytes typed; empty if woken or timed out, None if the terminal is gone."""
         ready, _, _ = select.select([self._input, self._woken], [], [], timeout_seconds)
         if self._woken in ready:
             os.read(self._woken, READ_BYTES)
@@ -76,7 +76,7 @@ class Terminal:
         return data or None
 
     def measure(self) -> tuple[int, int]:
-        """Return columns and rows. After a change of size, clear the screen, so that all is drawn again."""
+        """Return columns and rows. Clear the screen if they have changed."""
         size = os.get_terminal_size(sys.stdout.fileno())
         if size != self._size:
             self._size, self._drawn = size, []

@@ -41,7 +41,6 @@ class ToolResult:
 
     @property
     def patch(self) -> list[str]:
-        """The changed lines, with their context."""
         hunks = self.report.get("structuredPatch", []) if isinstance(self.report, dict) else []
         return [line for hunk in hunks for line in hunk["lines"]]
 
@@ -158,7 +157,7 @@ def _replace_file(path: Path, text: str) -> None:
 
 
 def structured_patch(before: str, after: str) -> list[Json]:
-    """The hunks between two texts that end with a newline, as the client reports them."""
+    """Return the hunks between two texts, as the client reports them. Both texts must end with a newline."""
     old, new = before.splitlines(), after.splitlines()
     hunks = []
     for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(3):
