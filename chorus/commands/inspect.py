@@ -1,5 +1,4 @@
-"""`chorus inspect`: list the sessions, turns, prompts and actions of a recording: stream, pane or transcript.
-"""
+"""`chorus inspect`: list sessions, turns, prompts and actions of a recorded stream, pane or transcript."""
 
 import argparse
 import sys

@@ -66,6 +66,5 @@ def parse_note_place(text: str) -> tuple[str, str | None, int | None]:
 
 
 def render_place(note: NoteJson) -> str:
-    """Return a note's place, such as `action 12, src/cart.py:40`."""
     line = f":{note['at']}" if note["at"] is not None else ""
     return f"action {note['action']}, {note['path']}{line}"

@@ -121,7 +121,7 @@ class Panel(App[None]):
             start_task(self.view.queue, "notes", self._read_notes)
 
     async def _read_notes(self) -> None:
-        """Read the notes again: an action may have changed their lines."""
+        """Read the notes again, because an action may have changed their lines."""
         with suppress(ChorusError):
             notes = await self._client.request(
                 "notes", {"here": self.settings.here}, label="reading the notes", start_watcher=False
@@ -249,7 +249,7 @@ class Panel(App[None]):
             self._keys[name]()
 
     def _copy(self) -> None:
-        """Copy the commit of the selected action, or its id without a commit. On a turn, copy its id."""
+        """Copy the action's commit, or else the action's id. On a turn, copy the turn's id."""
         entry, group = self.view.queue.entry, self.view.queue.group
         text = (entry.commit or entry.id) if entry else (group[1] if group else "")
         if text:
@@ -294,7 +294,7 @@ class Panel(App[None]):
             ) from None
 
     def _has_new_prompt(self) -> bool:
-        """Return True if there is a new prompt since the last call. Return False at the first call."""
+        """Return True if a prompt is new since the last call. The first call returns False."""
         known, pending = self._known_prompts, set(self.model.prompts)
         self._known_prompts = (known or set()) | pending
         return known is not None and not pending <= known

@@ -77,7 +77,6 @@ class Details:
                 self._timer = self._view.set_timer(SETTLE_SECONDS, lambda: self._request(entry))
 
     def ensure(self, row: QueueRow | None) -> None:
-        """Show this row unless it is already shown."""
         if row is not self._row or row is None:
             self.select(row)
 

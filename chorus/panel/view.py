@@ -196,7 +196,6 @@ class PanelView:
         return True
 
     def show_prompt(self) -> None:
-        """Show the whole prompt, even if it was folded or hidden by the zoomed diff."""
         self._prompt_folded = self._zoomed = False
         self.arrange()
 

@@ -40,7 +40,7 @@ def connect_or_start(home: Home) -> Connection:
 
 
 def connect_current(home: Home) -> Connection | None:
-    """Connect to the running watcher. Return None if there is none, or one of another version."""
+    """Connect to the running watcher. Return None if there is none of this version and repository."""
     try:
         connection = connect(home)
     except WatcherNotRunning:

@@ -44,7 +44,6 @@ class LiveOutput:
             print_progress(f"… {next(reversed(self._running.values()), 'working')}")
 
     def finish(self) -> None:
-        """Clear the progress line, and end an unfinished line of text."""
         print_progress("")
         if self._in_line:
             print_out("")

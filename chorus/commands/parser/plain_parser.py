@@ -109,8 +109,6 @@ class PlainParser:
 
 
 class _Exclusive:
-    """Options that exclude each other."""
-
     def __init__(self, parser: PlainParser, members: list[_Argument]) -> None:
         self._parser, self._members = parser, members
 

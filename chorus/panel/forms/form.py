@@ -83,7 +83,7 @@ class PromptForm(Form[Result]):
         self.show_text("foot", [([(sanitize(self.command()), "command")], ""), (keys, "")])
 
     def command(self) -> str:
-        """Return the command line that gives the answer typed so far."""
+        """Return the command line of the answer typed so far."""
         raise NotImplementedError
 
     def enter_label(self) -> str:

@@ -137,5 +137,4 @@ class HunkForm(Form[list[int]]):
 
 
 def _code_of(hunk: HunkJson) -> Patch:
-    """Return the lines of a hunk, without the headings of its patch."""
     return Patch(tuple(line for line in parse_patch(hunk["patch"]).lines if line.kind in _CODE))

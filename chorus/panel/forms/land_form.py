@@ -72,7 +72,6 @@ class ChoiceBar(LinePane):
             self.post_message(self.Changed())
 
     def _columns(self) -> Iterator[tuple[int, str, str]]:
-        """Yield each choice with the column it starts at."""
         at = 0
         for name, label in self._labels.items():
             yield at, name, label

@@ -130,7 +130,7 @@ class PanelModel:
     def _origins(self, revert: LogItem) -> tuple[tuple[str, ...], str]:
         """Return the ids of the actions that an entry reverted or redid, and a word such as `redone`.
 
-        A redo is a revert of a revert, so follow the chain back to actions that are not reverts.
+        A redo is a revert of a revert, so the chain is followed back to actions that are not reverts.
         """
         depth = 1
         while (names := revert.reverts or revert.reverts_part) and (

@@ -234,7 +234,6 @@ class DiffView(LinePane):
         return self.document.render_unified(index, width, self.column_offset)
 
     def place(self) -> tuple[str, DiffLine] | None:
-        """Return the path and the line under the cursor; None if that is not a line of the new file."""
         index = self.cursor - len(self.heading)
         if index < 0 or index >= self.document.line_count(side_by_side=self.side_by_side):
             return None

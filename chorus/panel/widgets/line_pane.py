@@ -35,7 +35,6 @@ class BackgroundStyle:
         return self._style
 
     def clear(self) -> None:
-        """Drop the cached background after the widget's styles have changed."""
         self._style = None
 
 
@@ -102,7 +101,7 @@ class LinePane(ScrollView, can_focus=True):
         self.refresh()
 
     def watch_show_vertical_scrollbar(self, shown: bool) -> None:
-        """Set the position of a scroll bar that appears after the lines were scrolled."""
+        """Set the position of a scroll bar that appears only after the lines were scrolled."""
         if shown:
             self.vertical_scrollbar.position = self.scroll_y
 

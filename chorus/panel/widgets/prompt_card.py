@@ -119,7 +119,7 @@ class PromptCard(Widget, can_focus=True):
         )
 
     def show_unread(self) -> str | None:
-        """Scroll to the first unread line and return a message; None if all lines were read.
+        """Scroll to the first unread line and return a message, or None if all lines were read.
 
         If the panel cannot show the rest, only return a message.
         """
@@ -155,7 +155,6 @@ class PromptCard(Widget, can_focus=True):
         self._lay_out()
 
     def set_banner(self, text: str) -> None:
-        """Show a text instead of the title, such as "answering…"."""
         self.banner = text
         self.refresh()
 

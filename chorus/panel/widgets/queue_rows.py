@@ -246,7 +246,6 @@ def render_symbol(entry: LogItem) -> tuple[str, str]:
 
 
 def render_subject(entry: LogItem) -> str:
-    """Return the entry's first path or, without one, its summary."""
     if not entry.paths:
         return _render_tree(entry) + sanitize(entry.summary)
     return _render_tree(entry) + sanitize(entry.paths[0]) + _render_more(entry)

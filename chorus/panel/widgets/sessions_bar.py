@@ -143,7 +143,6 @@ def session_name(session: SessionInfo, model: PanelModel) -> str:
 
 
 def _describe_trouble(session: SessionInfo) -> str:
-    """Return the session's error, or else its rate limit, or else an empty text."""
     if session.error:
         return sanitize(session.error)
     return f"rate limit: {sanitize(session.limit)}" if session.limit else ""
