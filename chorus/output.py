@@ -22,7 +22,7 @@ def style(*pieces: str, code: str | None = None) -> Styled:
 
 
 def harmless(line: str) -> str:
-    """Replace what acts on a terminal or ends the line. A `Styled` line is returned unchanged."""
+    """Replace characters that control the terminal or end the line. A `Styled` line is returned unchanged."""
     return line if isinstance(line, Styled) else printable(line, keep="\t")
 
 

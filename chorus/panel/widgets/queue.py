@@ -56,7 +56,7 @@ class Queue(LinePane):
     ]
 
     class Moved(Message):
-        """The cursor is on another row, or its row changed."""
+        """The cursor is on another row, or the row under the cursor has changed."""
 
         def __init__(self, row: QueueRow | None) -> None:
             super().__init__()
