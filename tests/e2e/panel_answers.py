@@ -54,9 +54,11 @@ class PanelAnswers:
 
     def _seen_in(self, prompt: Mapping[str, Any]) -> str:
         """A pattern that the card of this prompt shows, and that of the prompt before it does not."""
+        question = str(prompt["question"])
+        if prompt["kind"] == "question":
+            return re.escape(question)
         body = str(prompt["body"]).replace(f"{self._watched.project}/", "")
-        rows = [*body.splitlines(), str(prompt["question"])]
-        found = (re.search(r"[\w./:=$-]{4,24}", row) for row in rows)
+        found = (re.search(r"[\w./:=$-]{4,24}", row) for row in [*body.splitlines(), question])
         return re.escape(next(match[0] for match in found if match))
 
     def _answered(self, prompt: str) -> dict[str, Any] | None:
