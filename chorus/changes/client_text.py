@@ -26,7 +26,7 @@ class TextFormat:
 PLAIN = TextFormat("utf-8", None)
 
 
-def read_text(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     return plain_lines(data.decode(_encoding(data), "replace"))
 
 
@@ -48,7 +48,7 @@ def find_format(*contents: bytes | None) -> TextFormat | None:
     known = [content for content in contents if content]
     for index, content in enumerate(known):
         format_ = TextFormat(_encoding(content), _line_end(content))
-        if format_.encode(read_text(content)) != content:
+        if format_.encode(decode_text(content)) != content:
             return None
         if index and (format_.encoding != found.encoding or _differ(format_.line_end, found.line_end)):
             return None

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from chorus.changes.client_text import find_format, is_same_text, normalise_text, plain_lines, read_text
+from chorus.changes.client_text import decode_text, find_format, is_same_text, normalise_text, plain_lines
 from chorus.changes.diff import Hunk, hunks
 from chorus.changes.line_merge import merge_lines
 from chorus.changes.reported_edits import ReportedEdit, text_after, text_before
@@ -77,7 +77,7 @@ def count_present(before: bytes | None, reports: Sequence[ReportedEdit]) -> int:
 
     They count only if the last of these calls left this content, or the next one started from it.
     """
-    text = None if before is None else read_text(before)
+    text = None if before is None else decode_text(before)
     if text is None or not reports or (not reports[0].anywhere and _starts_from(reports[0], text)):
         return 0
     for count in range(len(reports), 0, -1):
@@ -119,7 +119,7 @@ def writing_order(
     the order of arrival is kept.
     """
     lost = find_overwritten(before, after, reports)
-    text = None if before is None else read_text(before)
+    text = None if before is None else decode_text(before)
     left = list(range(len(reports)))
     order: list[int] = []
     while left:
@@ -177,7 +177,9 @@ class _Splitter:
         self._is_shared = is_open or any(report.anywhere for report in reports)
         self._format = find_format(before, after)
         self._seen = {
-            normalise_text(read_text(content)): content for content in (before, after) if content is not None
+            normalise_text(decode_text(content)): content
+            for content in (before, after)
+            if content is not None
         }
         self._now = before
         self._parts: list[ChangePart] = []
@@ -217,7 +219,7 @@ class _Splitter:
         """Remove the reported change from a content that holds it; `_UNKNOWN` if that is impossible."""
         if content is None:
             return _UNKNOWN
-        now = read_text(content)
+        now = decode_text(content)
         if report.created:
             whole = text_after(report, None)
             return None if whole is not None and is_same_text(whole, now) else _UNKNOWN
@@ -280,7 +282,7 @@ class _Splitter:
         """
         if start is None or self._now is None:
             return None
-        text = text_after(report, read_text(start))
+        text = text_after(report, decode_text(start))
         content = None if text is None else self._bytes_of(text)
         moved = None if content is None else merge_lines(start, self._now, content, order=content)
         return moved if isinstance(moved, bytes) else None
@@ -331,7 +333,7 @@ class _Splitter:
         return (
             isinstance(merge_lines(content, self._after, self._now), bytes)
             or _are_separate(hunks(self._now, content), hunks(content, self._after))
-            or self._was_overwritten_from(report, read_text(self._now))
+            or self._was_overwritten_from(report, decode_text(self._now))
         )
 
     def _bytes_of(self, text: str) -> bytes | None:
@@ -341,7 +343,7 @@ class _Splitter:
         return self._format.encode(plain_lines(text)) if self._format else None
 
     def _text(self) -> str | None:
-        return None if self._now is None else read_text(self._now)
+        return None if self._now is None else decode_text(self._now)
 
     def _add(self, report: int | None, content: bytes | None) -> None:
         self._parts.append(ChangePart(report, content))

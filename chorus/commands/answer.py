@@ -66,7 +66,7 @@ def build_answers(prompt: PromptJson, args: argparse.Namespace) -> list[Question
         raise UsageError(
             f"{prompt['title']} is not a question", hint="Use `chorus approve` or `chorus deny`."
         )
-    questions = read_questions(prompt)
+    questions = list_questions(prompt)
     if not args.to and not args.say:
         if len(questions) != 1:
             raise UsageError(
@@ -92,7 +92,7 @@ def build_answers(prompt: PromptJson, args: argparse.Namespace) -> list[Question
     return answers + [_answer(name, [], choices, text) for name, (choices, text) in given.items()]
 
 
-def read_questions(prompt: PromptJson) -> list[tuple[str, str, list[str]]]:
+def list_questions(prompt: PromptJson) -> list[tuple[str, str, list[str]]]:
     """Return the heading, text and labels of every known question."""
     questions = (prompt.get("input") or {}).get("questions")
     if not questions:

@@ -9,9 +9,9 @@ from typing import Any
 
 from chorus.config.policy_file import (
     append_rule,
-    find_repository,
+    find_git_root,
+    policy_root,
     read_policy,
-    work_tree_of,
 )
 from chorus.config.user_config import user_config_path
 from chorus.errors import ExitCode, UsageError
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def _list(args: argparse.Namespace) -> ExitCode:
-    policy = read_policy(work_tree_of(Path.cwd()))
+    policy = read_policy(policy_root(Path.cwd()))
     if args.json:
         rules = [_rule_json(rule) for rule in policy.rules]
         ignored = [_rule_json(rule) for rule in policy.ignored]
@@ -131,14 +131,14 @@ def _add(args: argparse.Namespace) -> ExitCode:
 
 
 def _test(args: argparse.Namespace) -> ExitCode:
-    root = work_tree_of(Path.cwd())
+    root = policy_root(Path.cwd())
     verdict = judge_call(
         args.tool,
         _tool_input(args),
         read_policy(root),
         root=str(root),
         resolve=PathResolver(str(Path.cwd()), str(root)).resolve,
-        find_repository=find_repository,
+        find_git_root=find_git_root,
         policy_file=os.path.realpath(user_config_path()),
         is_directory=os.path.isdir,
     )

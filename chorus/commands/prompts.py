@@ -44,7 +44,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> ExitCode:
     if args.screen is not None:
-        return read_screen(args)
+        return read_screen_file(args)
     for option, given in (("--width", args.width is not None), ("--explain", args.explain)):
         if given:
             raise UsageError(f"{option} needs --screen FILE")
@@ -66,7 +66,7 @@ def list_pending(*, as_json: bool) -> ExitCode:
     return ExitCode.OK if pending or as_json else ExitCode.NOT_FOUND
 
 
-def read_screen(args: Namespace) -> ExitCode:
+def read_screen_file(args: Namespace) -> ExitCode:
     # Listing pending prompts needs none of these, and they load pydantic.
     from chorus.agents import load_agent  # noqa: PLC0415  as above
     from chorus.config.user_config import read_user_section  # noqa: PLC0415  as above

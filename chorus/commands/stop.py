@@ -11,7 +11,7 @@ from chorus.output import print_err
 from chorus.system.processes.processes import read_process
 from chorus.wire.client import WatcherNotResponding
 from chorus.wire.home import Home, find_home
-from chorus.wire.watcher_process import START_TIMEOUT_SECONDS, is_locked, stop
+from chorus.wire.watcher_process import START_TIMEOUT_SECONDS, has_watcher, stop
 
 ABOUT = """\
 Sessions continue, and their hooks do not start the watcher again. The next command that
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def kill(home: Home) -> bool:
     """Kill the process that holds the repository's lock. Return False if there is none."""
-    if not is_locked(home):
+    if not has_watcher(home):
         return False
     pid = home.lock.read_text().strip()
     process = read_process(int(pid)) if pid.isdecimal() else None
@@ -48,7 +48,7 @@ def kill(home: Home) -> bool:
         )
     os.kill(process.pid, signal.SIGKILL)
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
-    while is_locked(home):
+    while has_watcher(home):
         if time.monotonic() > deadline:
             raise WatcherNotResponding(
                 f"process {process.pid} did not exit",

@@ -23,7 +23,7 @@ def read_policy(root: Path) -> Policy:
     )
 
 
-def work_tree_of(start: Path) -> Path:
+def policy_root(start: Path) -> Path:
     """Return the work tree that contains `start`; outside a work tree, `start` itself."""
     try:
         here = start.resolve()
@@ -35,7 +35,7 @@ def work_tree_of(start: Path) -> Path:
         ) from error
 
 
-def find_repository(directory: str) -> str | None:
+def find_git_root(directory: str) -> str | None:
     """Return the work tree that git would find from an absolute path.
 
     None if git finds no repository, or finds a bare one first. To be safe, any directory with an entry called

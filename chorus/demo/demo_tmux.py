@@ -14,7 +14,7 @@ from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.tmux.errors import TmuxNotInstalled
-from chorus.tmux.panes import read_history, read_screen
+from chorus.tmux.panes import capture_screen, read_history
 from chorus.tmux.tmux_server import TmuxServer
 
 # The rule of the input box, and its mark in the row below. A dialog has the same mark before an option.
@@ -75,7 +75,7 @@ class DemoTmux:
         self.server.run(["set-option", "-g", "remain-on-exit", "off"])
 
     def screen(self) -> str:
-        return read_screen(self.server, self.pane).text
+        return capture_screen(self.server, self.pane).text
 
     def type(self, text: str) -> None:
         """Type a message into the input box and wait until it shows."""
@@ -90,7 +90,7 @@ class DemoTmux:
         """Wait until the pattern is on the screen, and return the screen's text."""
         deadline = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while True:
-            seen = read_screen(self.server, self.pane)
+            seen = capture_screen(self.server, self.pane)
             screen = seen.text
             if re.search(pattern, screen):
                 return screen

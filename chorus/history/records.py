@@ -214,19 +214,19 @@ def parse_lines(text: str | None) -> tuple[int, int] | None:
 
 def render_edit(edit: Edit) -> str:
     """Render as `BEFORE AFTER PATH`, for example `100644:OID - path`; `-` means no file."""
-    return f"{render_entry(edit.before)} {render_entry(edit.after)} {edit.path}"
+    return f"{render_tree_entry(edit.before)} {render_tree_entry(edit.after)} {edit.path}"
 
 
 def parse_edit(text: str) -> Edit:
     before, after, path = text.split(" ", 2)
-    return Edit(RepoPath(path), parse_entry(before), parse_entry(after))
+    return Edit(RepoPath(path), parse_tree_entry(before), parse_tree_entry(after))
 
 
-def render_entry(entry: TreeEntry | None) -> str:
+def render_tree_entry(entry: TreeEntry | None) -> str:
     return NOTHING if entry is None else f"{entry.mode:o}:{entry.oid}"
 
 
-def parse_entry(text: str) -> TreeEntry | None:
+def parse_tree_entry(text: str) -> TreeEntry | None:
     if text == NOTHING:
         return None
     mode, _, oid = text.partition(":")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from chorus.inbox.live_repository import LiveRepository
-from chorus.inbox.repositories import NoSuchRepository, name_repositories, work_tree_of
+from chorus.inbox.repositories import NoSuchRepository, main_work_tree, name_repositories
 from chorus.inbox.sender import send_request
 from chorus.model.api.json_api import InboxRepositoryJson
 from chorus.wire.home import Home
@@ -71,6 +71,6 @@ class LiveInbox:
             self._followed.pop(key)[1].cancel()
             self._changed()
         for key in homes.keys() - self._followed.keys():
-            repository = LiveRepository(homes[key], work_tree_of(homes[key]), self._changed)
+            repository = LiveRepository(homes[key], main_work_tree(homes[key]), self._changed)
             self._followed[key] = (repository, asyncio.create_task(repository.follow()))
             self._changed()

@@ -22,7 +22,7 @@ from chorus.wire.async_client import Streams, open_streams
 from chorus.wire.client import WatcherNotResponding, WatcherNotRunning
 from chorus.wire.fan_out import NOT_RESPONDING
 from chorus.wire.home import Home
-from chorus.wire.protocol import Message, decode, encode, parse_answer
+from chorus.wire.protocol import Message, decode, encode, parse_reply
 
 # How often to try to connect while no watcher runs.
 RETRY_SECONDS = 1.0
@@ -199,7 +199,7 @@ class _Link:
             answer, take = self._waiting[number]
             if not answer.done():
                 try:
-                    result: object = parse_answer(message)
+                    result: object = parse_reply(message)
                 except ChorusError as error:
                     answer.set_exception(error)
                 else:

@@ -40,7 +40,7 @@ def list_requests(path: Path) -> list[Request]:
     return [("status", {}), ("prompts", {}), ("log", log)]
 
 
-def work_tree_of(home: Home) -> Path:
+def main_work_tree(home: Home) -> Path:
     """Return the repository's main work tree, else its first linked one.
 
     If Chorus has recorded none that exists, return the directory that contains the git directory.
@@ -65,7 +65,7 @@ def name_repositories(paths: Sequence[Path]) -> dict[Path, str]:
 
 def find_repository(name: str) -> Home:
     """Return the repository that the inbox lists under this name. Raises NoSuchRepository."""
-    homes = {work_tree_of(home): home for home in list_registered()}
+    homes = {main_work_tree(home): home for home in list_registered()}
     names = name_repositories(list(homes))
     for path, known in names.items():
         if known == name:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from chorus.inbox.repositories import (
     list_requests,
+    main_work_tree,
     name_repositories,
     repository_json,
-    work_tree_of,
 )
 from chorus.wire.fan_out import ask_each
 from chorus.wire.registry import list_registered
@@ -21,7 +21,7 @@ ALL_SECONDS = 3.0
 
 
 def read_inbox() -> InboxJson:
-    paths = {home: work_tree_of(home) for home in list_registered()}
+    paths = {home: main_work_tree(home) for home in list_registered()}
     requests = {home: list_requests(path) for home, path in paths.items()}
     names = name_repositories(list(paths.values()))
     replies = ask_each(requests, seconds=ALL_SECONDS)

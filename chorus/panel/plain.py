@@ -12,7 +12,7 @@ from chorus.panel.state.items import (
     PendingPrompt,
     SessionInfo,
     outside_id,
-    parse_entry,
+    parse_log_item,
     parse_outside,
 )
 from chorus.panel.state.model import PanelModel, list_in
@@ -45,7 +45,7 @@ class PlainLog:
             case "log":
                 yield from self._render_log(message)
             case "action":
-                yield from self._render_entries([parse_entry(message.get("entry"))])
+                yield from self._render_entries([parse_log_item(message.get("entry"))])
                 yield from self._render_outside(message.get("entry"))
             case "snapshot" if not (self._model.sessions or self._sessions or self._entries):
                 yield "no session yet; start one: chorus claude"
@@ -65,7 +65,7 @@ class PlainLog:
 
         At the start, only the newest MAX_OLD_ENTRIES are rendered.
         """
-        entries = [entry for entry in map(parse_entry, list_in(message, "entries")) if entry]
+        entries = [entry for entry in map(parse_log_item, list_in(message, "entries")) if entry]
         if self._first_page:
             self._entries = {entry.n: entry for entry in entries[:-MAX_OLD_ENTRIES]}
             self._first_page = False

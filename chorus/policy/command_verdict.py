@@ -182,7 +182,7 @@ class _LiteralJudge:
             path = self._context.resolve(posixpath.join(self._directory, named))
             if path is None or not self._context.is_inside(path):
                 yield Finding("ask", word, "it is not in the work tree")
-            elif program_name(program) == "git" and self._context.find_repository(path) != self._context.root:
+            elif program_name(program) == "git" and self._context.find_git_root(path) != self._context.root:
                 # Once added, `git status` runs git in it, with its own settings.
                 yield Finding("ask", word, "it belongs to another repository inside this one")
 
@@ -245,7 +245,7 @@ class _LiteralJudge:
 
     def _repository(self) -> str | None:
         here = self._context.resolve(self._directory or ".")
-        return None if here is None else self._context.find_repository(here)
+        return None if here is None else self._context.find_git_root(here)
 
 
 # Words that git reads as a pattern of file names: with `*`, `?` or `[`, or such as `:/`, `:(glob)` and `:`.

@@ -59,7 +59,7 @@ class PolicyContext:
     # Maps a path as a tool or command names it to the absolute path, links followed; None if that fails.
     resolve: Callable[[str], str | None]
     # The work tree that git finds from a directory; None if it finds none, or a bare repository.
-    find_repository: Callable[[str], str | None]
+    find_git_root: Callable[[str], str | None]
     # The file of the user's own rules. It is in the work tree if the user's home directory is.
     policy_file: str | None = None
     # True if there is a directory at a resolved path, or if this is not known.

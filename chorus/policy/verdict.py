@@ -45,12 +45,12 @@ def judge_call(
     *,
     root: str,
     resolve: Callable[[str], str | None],
-    find_repository: Callable[[str], str | None],
+    find_git_root: Callable[[str], str | None],
     policy_file: str | None = None,
     is_directory: Callable[[str], bool] = lambda _: True,
 ) -> Verdict:
     """Judge one call. `root` and `policy_file` (the user's own rules) are resolved paths."""
-    context = PolicyContext(policy, root.rstrip("/"), resolve, find_repository, policy_file, is_directory)
+    context = PolicyContext(policy, root.rstrip("/"), resolve, find_git_root, policy_file, is_directory)
     known = find_tool(tool)
     if known.asks_user:
         findings = [Finding("ask", tool, "only the user can answer this")]

@@ -12,7 +12,7 @@ from chorus.model.commits.commit_subject import subject_of
 from chorus.model.lane_name import lane_spellings
 from chorus.model.review_state import REVERT_TOOL
 from chorus.review.landing.messages import describe_action
-from chorus.review.notes.notes import changed_lines
+from chorus.review.notes.notes import changed_ranges
 from chorus.text.sanitize import printable
 
 # The most places shown for one action: more would hide the other actions.
@@ -97,7 +97,7 @@ def _render_request(request: str) -> Iterator[str]:
 
 
 def _render_places(recorder: Recorder, entry: LogEntry, base: str | None) -> Iterator[str]:
-    places = list(changed_lines(recorder, entry))
+    places = list(changed_ranges(recorder, entry))
     for path, lines in places[:MAX_PLACES]:
         yield _render_place(path, lines or range(0), base if lines is not None else None)
     if len(places) > MAX_PLACES:

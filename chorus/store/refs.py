@@ -197,7 +197,7 @@ class Refs:
 
     def _log(self, name: str, old: Oid | None, new: Oid, reason: str) -> None:
         line = f"{old or NO_OID} {new} {render_signature(self._sign())}\t{one_line(reason)}\n"
-        append_line(self._file_of(f"logs/{name}"), line.encode("utf-8", "surrogateescape"))
+        append_to_reflog(self._file_of(f"logs/{name}"), line.encode("utf-8", "surrogateescape"))
 
 
 def parents_of(name: str) -> list[str]:
@@ -215,7 +215,7 @@ def parse_packed_refs(data: bytes) -> dict[str, Oid]:
     return {name: Oid(oid) for oid, name in (line.split(" ", 1) for line in lines)}
 
 
-def append_line(path: str, line: bytes) -> None:
+def append_to_reflog(path: str, line: bytes) -> None:
     """Append a line to a reflog, completely or not at all. The caller must hold the ref's lock."""
     log = open_reflog(path)
     try:

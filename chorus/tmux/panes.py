@@ -120,7 +120,7 @@ class Screen:
         return "\n".join(self.rows)
 
 
-def read_screen(tmux: Tmux, pane: PaneId, *, styled: bool = False) -> Screen:
+def capture_screen(tmux: Tmux, pane: PaneId, *, styled: bool = False) -> Screen:
     style = ["-e"] if styled else []
     lines = tmux.run(pane_state_command(pane), ["capture-pane", "-p", *style, "-t", pane])
     state = parse_pane(lines[0])

@@ -7,7 +7,7 @@ from chorus.inbox.repositories import mapping
 from chorus.model.api.json_api import PromptJson
 from chorus.model.api.requests import AnswerArguments, QuestionArgument
 from chorus.panel.state.items import parse_prompt
-from chorus.web.shown import APPROVALS, read_questions, why_not_approved
+from chorus.web.shown import APPROVALS, original_questions, why_not_approved
 
 RELOAD_HINT = "Reload the page."
 DECISIONS = ("allow", "allow-always", "deny", "option", "answers")
@@ -47,7 +47,7 @@ def parse_page_answer(prompt: PromptJson, sent: dict[str, Any], *, by: str) -> A
 
 
 def _parse_answers(prompt: PromptJson, sent: object) -> list[QuestionArgument]:
-    questions = read_questions(prompt)
+    questions = original_questions(prompt)
     if questions is None or not isinstance(sent, list) or len(sent) != len(questions):
         raise UsageError("each question of the prompt needs an answer")
     answers: list[QuestionArgument] = []

@@ -183,7 +183,7 @@ def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> Sh
 
 def shown_questions(prompt: PromptJson) -> list[ShownQuestion] | None:
     """Return a prompt's questions and choices as the page shows them; None if `read_questions` finds none."""
-    questions = read_questions(prompt)
+    questions = original_questions(prompt)
     if questions is None:
         return None
     return [
@@ -203,7 +203,7 @@ def shown_questions(prompt: PromptJson) -> list[ShownQuestion] | None:
     ]
 
 
-def read_questions(prompt: PromptJson) -> list[dict[str, Any]] | None:
+def original_questions(prompt: PromptJson) -> list[dict[str, Any]] | None:
     """Return a prompt's questions as the client sent them, or None if there are none in the known form."""
     questions = (prompt.get("input") or {}).get("questions")
     if prompt["kind"] != "question" or not isinstance(questions, list) or not questions:

@@ -13,7 +13,7 @@ from chorus.wire.protocol import (
     OTHER_USER_HINT,
     decode,
     encode,
-    parse_answer,
+    parse_reply,
 )
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -49,5 +49,5 @@ async def exchange(
         writer.close()
     if not line.endswith(b"\n"):
         raise WatcherNotRunning("the watcher closed the connection")
-    answer: object = parse_answer(decode(line))
+    answer: object = parse_reply(decode(line))
     return answer

@@ -20,7 +20,7 @@ from chorus.wire.protocol import (
     Message,
     decode,
     encode,
-    parse_answer,
+    parse_reply,
 )
 
 TYPE_CHECKING = False
@@ -198,7 +198,7 @@ class Connection:
         while True:
             message = self._receive()
             if message.get("id") == self._last_id:
-                return parse_answer(message)
+                return parse_reply(message)
             self._events.append(message)
 
     def send(self, do: str, arguments: Mapping[str, object]) -> None:

@@ -14,7 +14,7 @@ from chorus.errors import ChorusError
 from chorus.system.processes.peer import belongs_to_user
 from chorus.system.socket_path import short_path
 from chorus.wire.home import Home
-from chorus.wire.protocol import MAX_LINE_BYTES, OTHER_USER, decode, encode, parse_answer
+from chorus.wire.protocol import MAX_LINE_BYTES, OTHER_USER, decode, encode, parse_reply
 
 TYPE_CHECKING = False  # short commands import this module: no typing
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class _Conversation:
             number = message.get("id")
             if isinstance(number, int) and 0 < number <= len(self._requests):
                 self._answered += 1
-                self._answers[self._requests[number - 1]] = parse_answer(message)
+                self._answers[self._requests[number - 1]] = parse_reply(message)
         except (ChorusError, ValueError) as error:
             self._problem = str(error)
 

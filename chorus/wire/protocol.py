@@ -81,7 +81,7 @@ def render_error(error: ChorusError) -> Message:
     return {**message, "details": dict(error.details)} if error.details else message
 
 
-def parse_answer(reply: Message) -> Any:  # noqa: ANN401  each request knows the shape of its answer
+def parse_reply(reply: Message) -> Any:  # noqa: ANN401  each request knows the shape of its answer
     """Return the answer in a reply, or raise the error that the watcher reported."""
     if "error" not in reply:
         return reply.get("answer")

@@ -85,14 +85,14 @@ def stop(home: Home) -> bool:
     except WatcherNotRunning:
         return False
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
-    while is_locked(home):
+    while has_watcher(home):
         if time.monotonic() > deadline:
             raise WatcherNotResponding(f"the watcher for {home.common_dir} did not stop")
         time.sleep(0.01)
     return True
 
 
-def is_locked(home: Home) -> bool:
+def has_watcher(home: Home) -> bool:
     return file_lock.is_locked(home.lock)
 
 
@@ -119,7 +119,7 @@ def connect_started(home: Home) -> Connection:
                 raise WatcherNotResponding(
                     f"the watcher did not start; its log is {home.log}", hint=NOT_STARTED_HINT
                 ) from None
-            if now > started + LOCK_SECONDS and not is_locked(home):
+            if now > started + LOCK_SECONDS and not has_watcher(home):
                 start(home)
                 started = now
             time.sleep(0.01)

@@ -10,7 +10,7 @@ from pathlib import Path
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.tmux.control_connection import ControlConnection
-from chorus.tmux.panes import read_pane, read_screen
+from chorus.tmux.panes import capture_screen, read_pane
 from chorus.tmux.pipe import open_pipe
 from chorus.tmux.tmux_server import Tmux, TmuxServer
 from tests.lab.terminal import Terminal
@@ -72,7 +72,7 @@ def _measure_reads() -> None:
             for _ in range(ROUNDS):
                 for name, tmux in variants.items():
                     start = time.perf_counter()
-                    read_screen(tmux, PaneId(pane.id))
+                    capture_screen(tmux, PaneId(pane.id))
                     seconds[name].append(time.perf_counter() - start)
     floor = min(map(statistics.median, seconds.values()))
     for name, measured in seconds.items():

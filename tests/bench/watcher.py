@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from chorus.panel.state.items import parse_entry
+from chorus.panel.state.items import parse_log_item
 from chorus.wire.client import Connection, connect
 from chorus.wire.home import Home, find_home
 from chorus.wire.watcher_process import connect_or_start
@@ -64,7 +64,7 @@ def measure_commits(watched: WatchedSession) -> None:
 
 def _listen(watcher: Connection, reported: dict[str, float]) -> None:
     for event in watcher.events():
-        entry = parse_entry(event.get("entry"))
+        entry = parse_log_item(event.get("entry"))
         if event["event"] == "action" and entry is not None and entry.status == "committed":
             for path in entry.paths:
                 reported.setdefault(path, time.time())

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chorus.changes.client_text import find_format, read_text
+from chorus.changes.client_text import decode_text, find_format
 from chorus.changes.diff import hunks as line_hunks
 from chorus.changes.diff import split_lines
 from chorus.changes.reported_edits import (
@@ -151,8 +151,8 @@ def test_the_clients_text_fits_the_bytes_in_every_recorded_form(name: str) -> No
     result = next(r for r in recorded("fidelity") if r["filePath"].endswith("/" + name))
     report = report_from(result)
     before, after = RECORDED_FILES[name]
-    assert read_text(before) == report.before
-    assert text_after(report, report.before) == read_text(after)
+    assert decode_text(before) == report.before
+    assert text_after(report, report.before) == decode_text(after)
     assert split_change(before, after, [report]) == (ChangePart(0, after),)
 
 

@@ -15,7 +15,7 @@ from chorus.errors import ChorusError
 from chorus.wire import client
 from chorus.wire.client import WatcherNotResponding
 from chorus.wire.home import Home, find_home
-from chorus.wire.watcher_process import is_locked
+from chorus.wire.watcher_process import has_watcher
 from tests.commands.conftest import Shell
 from tests.repos import UserRepo
 
@@ -48,7 +48,7 @@ def test_a_watcher_that_does_not_respond_is_reported_with_a_hint(
 def test_a_hanging_watcher_can_be_killed_without_loss(worked: UserRepo, chorus: Shell, hung: int) -> None:
     assert chorus("stop", "--kill").code == 0
 
-    assert not is_locked(find_home(worked.path))
+    assert not has_watcher(find_home(worked.path))
     assert chorus("keep", "2").code == 0
     assert int(chorus("status", "--json").json()["watcher"]["pid"]) != hung
     kept = {entry["n"] for entry in chorus("log", "--json").json() if entry["status"] == "kept"}

@@ -5,7 +5,7 @@ import pytest
 from textual.events import Key
 
 from chorus.errors import ExitCode
-from chorus.panel.forms.answers_form import AnswersForm, parse_answer
+from chorus.panel.forms.answers_form import AnswersForm, parse_choices
 from chorus.panel.forms.message_form import AnswerForm, DenyForm
 from chorus.panel.state.items import PromptQuestion, parse_prompt
 from chorus.panel.widgets.prompt_card import GUARD_SECONDS, render_prompt
@@ -143,7 +143,7 @@ def test_a_line_of_the_form_names_a_choice_or_is_the_users_own_text(
     typed: str, labels: list[str], text: str | None
 ) -> None:
     language = PromptQuestion("Which?", ("Rust", "Go"), several=False)
-    assert parse_answer(language, typed) == {"question": "Which?", "labels": labels, "text": text}
+    assert parse_choices(language, typed) == {"question": "Which?", "labels": labels, "text": text}
 
 
 async def test_a_question_shows_the_descriptions_of_its_choices(watcher: ScriptedWatcher) -> None:

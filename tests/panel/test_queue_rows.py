@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from chorus.panel.state.items import NoteInfo, parse_entry
+from chorus.panel.state.items import NoteInfo, parse_log_item
 from chorus.panel.state.model import PanelModel
 from chorus.panel.widgets.queue_rows import (
     ActionRow,
@@ -96,7 +96,7 @@ def test_reviewed_turns_are_found_except_the_newest() -> None:
 )
 def test_a_revert_or_redo_is_shown_with_the_number_of_its_action(summary: str, shown: str) -> None:
     given = entry(10, tool="Revert", paths=["app.py"], summary=summary, reverts=["toolu_7"])
-    parsed = parse_entry(given)
+    parsed = parse_log_item(given)
     assert parsed is not None
     row = ActionRow(parsed)
     pieces = render_row(row, plan_columns([row]), 60)

@@ -60,7 +60,7 @@ def resolve(named: str) -> str | None:
     return path
 
 
-def find_repository(directory: str) -> str | None:
+def find_git_root(directory: str) -> str | None:
     """The one work tree, with a bare repository and a nested one in it."""
     if directory.startswith("/repo/bare"):
         return None
@@ -69,7 +69,7 @@ def find_repository(directory: str) -> str | None:
 
 def bash(command: str, policy: Policy = POLICY) -> Verdict:
     return judge_call(
-        "Bash", {"command": command}, policy, root=ROOT, resolve=resolve, find_repository=find_repository
+        "Bash", {"command": command}, policy, root=ROOT, resolve=resolve, find_git_root=find_git_root
     )
 
 
@@ -121,7 +121,7 @@ def test_a_call_with_very_many_values_is_asked_and_few_of_them_are_looked_up() -
     def judge(policy: Policy, values: int) -> str:
         tool_input = {"files": [f"src/{number}" for number in range(values)]}
         return judge_call(
-            "mcp__lab__read", tool_input, policy, root=ROOT, resolve=count, find_repository=find_repository
+            "mcp__lab__read", tool_input, policy, root=ROOT, resolve=count, find_git_root=find_git_root
         ).decision
 
     assert judge(POLICY, 100) == "allow"
@@ -142,7 +142,7 @@ def test_a_call_may_have_as_many_values_as_are_looked_up() -> None:
             POLICY,
             root=ROOT,
             resolve=resolve,
-            find_repository=find_repository,
+            find_git_root=find_git_root,
         ).decision
 
     assert (judge(2_000), judge(2_001)) == ("allow", "ask")
@@ -183,9 +183,7 @@ def test_a_certain_denial_counts_more_than_a_possible_one() -> None:
 def test_a_protected_file_is_named_as_the_reason() -> None:
     def explain(path: str) -> tuple[str, str]:
         call = {"file_path": path}
-        verdict = judge_call(
-            "Edit", call, POLICY, root=ROOT, resolve=resolve, find_repository=find_repository
-        )
+        verdict = judge_call("Edit", call, POLICY, root=ROOT, resolve=resolve, find_git_root=find_git_root)
         return verdict.decision, verdict.findings[0].because
 
     assert explain("/repo/src/app.py")[0] == "allow"
@@ -220,7 +218,7 @@ def test_a_search_that_names_no_place_reads_guarded_files_too(tool: str) -> None
 
     def judge(**tool_input: str) -> str:
         return judge_call(
-            tool, tool_input, policy, root=ROOT, resolve=resolve, find_repository=find_repository
+            tool, tool_input, policy, root=ROOT, resolve=resolve, find_git_root=find_git_root
         ).decision
 
     assert judge(pattern="x") == "ask"
@@ -266,7 +264,7 @@ def judge_below(tool: str, **tool_input: str) -> str:
         ENV_DENIED,
         root=ROOT,
         resolve=lambda named: posixpath.normpath(posixpath.join(ROOT, named)),
-        find_repository=find_repository,
+        find_git_root=find_git_root,
         is_directory=lambda path: "." not in path and "x" not in path,
     ).decision
 
@@ -312,7 +310,7 @@ def test_a_program_that_follows_links_in_a_directory_may_reach_a_guarded_file_el
             parse_policy({"rule": [*rules, *({"decision": "deny", "path": path} for path in denied)]}),
             root=ROOT,
             resolve=lambda named: None if named == "~" else resolve(named),
-            find_repository=find_repository,
+            find_git_root=find_git_root,
             is_directory=lambda path: path.endswith("sub"),
         ).decision
 
@@ -369,7 +367,7 @@ def test_a_guarded_file_may_be_the_name_of_a_value_in_a_call() -> None:
             ENV_DENIED,
             root=ROOT,
             resolve=resolve,
-            find_repository=find_repository,
+            find_git_root=find_git_root,
             is_directory=lambda _: False,
         ).decision
 
@@ -398,7 +396,7 @@ def test_the_users_own_rules_in_a_work_tree_are_not_written_by_rule(tool: str) -
             policy,
             root=ROOT,
             resolve=resolve,
-            find_repository=find_repository,
+            find_git_root=find_git_root,
             policy_file="/repo/.config/chorus/config.toml",
         ).decision
 
@@ -413,7 +411,7 @@ def test_a_command_that_writes_may_not_name_the_users_own_rules() -> None:
         POLICY,
         root=ROOT,
         resolve=resolve,
-        find_repository=find_repository,
+        find_git_root=find_git_root,
         policy_file="/repo/settings/config.toml",
     )
     assert verdict.decision == "ask"
@@ -431,7 +429,7 @@ def test_a_command_that_writes_may_not_name_the_users_own_rules() -> None:
 )  # fmt: skip
 def test_files_that_decide_what_runs_need_a_rule_that_names_them(path: str) -> None:
     verdict = judge_call(
-        "Edit", {"file_path": path}, POLICY, root=ROOT, resolve=resolve, find_repository=find_repository
+        "Edit", {"file_path": path}, POLICY, root=ROOT, resolve=resolve, find_git_root=find_git_root
     )
     assert verdict.decision == "ask"
 
@@ -441,7 +439,7 @@ def test_a_rule_that_allows_a_path_allows_it_as_it_is_spelled() -> None:
 
     def judge(path: str) -> str:
         return judge_call(
-            "Write", {"file_path": path}, POLICY, root=ROOT, resolve=resolve, find_repository=find_repository
+            "Write", {"file_path": path}, POLICY, root=ROOT, resolve=resolve, find_git_root=find_git_root
         ).decision
 
     assert (judge("src/a.py"), judge("SRC/a.py")) == ("allow", "ask")
@@ -458,7 +456,7 @@ def test_a_sign_in_the_name_of_the_work_tree_is_no_pattern_for_a_rule_that_allow
             policy,
             root=root,
             resolve=lambda named: named,
-            find_repository=lambda _: root,
+            find_git_root=lambda _: root,
         ).decision
 
     assert (judge(f"{root}/x"), judge("/src/ab/x"), judge("/src/abc/d/x")) == ("allow", "ask", "ask")
@@ -534,7 +532,7 @@ def test_a_guarded_path_that_leads_through_a_link_is_guarded_by_both_names(
         policy,
         root=ROOT,
         resolve=resolve,
-        find_repository=find_repository,
+        find_git_root=find_git_root,
     )
     assert read.decision == decision
 
@@ -544,7 +542,7 @@ def test_a_rule_about_a_tool_and_no_path_denies_every_path() -> None:
         {"rule": [{"decision": "allow", "tool": "Edit", "path": "**"}, {"decision": "deny", "tool": "Ed*"}]}
     )
     verdict = judge_call(
-        "Edit", {"file_path": "a.py"}, policy, root=ROOT, resolve=resolve, find_repository=find_repository
+        "Edit", {"file_path": "a.py"}, policy, root=ROOT, resolve=resolve, find_git_root=find_git_root
     )
     assert verdict.decision == "deny"
 

@@ -8,11 +8,11 @@ from chorus.policy.command_verdict import explain_no_effect
 from chorus.policy.rate_limit import ApprovalRateLimit
 from chorus.policy.rules import BadPolicy, Policy, parse_policy
 from chorus.policy.verdict import Verdict, judge_call
-from tests.policy.test_policy import POLICY, ROOT, bash, find_repository, resolve
+from tests.policy.test_policy import POLICY, ROOT, bash, find_git_root, resolve
 
 
 def call(tool: str, policy: Policy = POLICY, **tool_input: Any) -> Verdict:
-    return judge_call(tool, tool_input, policy, root=ROOT, resolve=resolve, find_repository=find_repository)
+    return judge_call(tool, tool_input, policy, root=ROOT, resolve=resolve, find_git_root=find_git_root)
 
 
 def rules(*table: dict[str, Any]) -> Policy:
@@ -209,7 +209,7 @@ def test_git_is_allowed_only_where_it_finds_the_work_trees_own_repository() -> N
             policy,
             root=ROOT,
             resolve=lambda named: here if named == "." else None,
-            find_repository=lambda directory: found if directory == here else "",
+            find_git_root=lambda directory: found if directory == here else "",
         ).decision
 
     assert judge("/repo", "/repo") == "allow"
@@ -226,7 +226,7 @@ def test_git_is_asked_where_its_directory_cannot_be_resolved() -> None:
         policy,
         root=ROOT,
         resolve=lambda _: None,
-        find_repository=lambda _: ROOT,
+        find_git_root=lambda _: ROOT,
     )
     assert verdict.decision == "ask"
 

@@ -14,7 +14,7 @@ from chorus.tmux.address import Address
 from chorus.tmux.control_connection import ControlConnection, changed_panes
 from chorus.tmux.control_protocol import Block, BlockParser, ControlEvent
 from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone, ServerTimeout
-from chorus.tmux.panes import read_pane, read_panes, read_screen
+from chorus.tmux.panes import capture_screen, read_pane, read_panes
 from tests.lab.terminal import Terminal, wait_until
 from tests.tmux.conftest import Open
 
@@ -50,7 +50,7 @@ def test_only_a_pane_that_prints_causes_an_event(open_pane: Open, address: Addre
 
         assert control.wait(5)
         wait_until(lambda: moved(control) == {pane.id}, what="the pane moved")
-        assert "hello" in read_screen(control, PaneId(pane.id)).text
+        assert "hello" in capture_screen(control, PaneId(pane.id)).text
 
 
 def test_copy_mode_causes_an_event(open_pane: Open, address: Address, terminal: Terminal) -> None:

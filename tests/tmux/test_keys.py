@@ -11,7 +11,7 @@ from chorus.model.ids import PaneId
 from chorus.text.width import cell_width
 from chorus.tmux.errors import PaneChanged, PaneGone, ScreenChanged
 from chorus.tmux.keys import ShownRows, press, type_text
-from chorus.tmux.panes import PaneState, read_pane, read_screen
+from chorus.tmux.panes import PaneState, capture_screen, read_pane
 from chorus.tmux.tmux_server import Tmux
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.tmux.conftest import Open
@@ -198,7 +198,7 @@ def test_rows_are_compared_whole_or_up_to_a_column(screen: Pane, connect: Connec
     docked = beside(LEFT, fake)
     draw(screen, docked)
     seen = settled(tmux, screen)
-    shown = read_screen(tmux, PaneId(screen.id)).rows
+    shown = capture_screen(tmux, PaneId(screen.id)).rows
 
     press(tmux, seen, "x", rows=ShownRows(shown, 61))
     # The pane may change meanwhile; what the dialog shows may not.

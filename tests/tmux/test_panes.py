@@ -11,7 +11,7 @@ from chorus.system.processes.processes import read_foreground, read_process
 from chorus.tmux.address import Address
 from chorus.tmux.control_connection import ControlConnection
 from chorus.tmux.errors import PaneGone, ServerGone, TmuxNotInstalled, TmuxRefused
-from chorus.tmux.panes import read_history, read_pane, read_panes, read_screen
+from chorus.tmux.panes import capture_screen, read_history, read_pane, read_panes
 from chorus.tmux.tmux_server import Tmux, TmuxServer
 from tests.lab.terminal import Pane, Terminal, is_tmux_3_2, wait_until
 from tests.tmux.conftest import Open
@@ -59,7 +59,7 @@ def test_a_missing_server_and_a_missing_pane_are_different_errors(
     with pytest.raises(PaneGone, match="%99"):
         read_pane(tmux, PaneId("%99"))
     with pytest.raises(PaneGone, match="%99"):
-        read_screen(tmux, PaneId("%99"))
+        capture_screen(tmux, PaneId("%99"))
     with pytest.raises(TmuxRefused, match="nosuch"):
         tmux.run(["nosuch"])
 
@@ -156,7 +156,7 @@ def test_a_screen_has_all_rows_and_the_history_complete_lines(open_pane: Open, c
     tmux = connect(pane)
     pane.wait_for("last")
 
-    screen = read_screen(tmux, PaneId(pane.id))
+    screen = capture_screen(tmux, PaneId(pane.id))
     assert len(screen.rows) == screen.pane.height == 8
     assert screen.rows[-2:] == ("last", "")
     assert screen.pane.history_size == 4
@@ -172,8 +172,8 @@ def test_a_styled_screen_keeps_the_escapes(open_pane: Open, connect: Connect) ->
     tmux = connect(pane)
     pane.wait_for("bold")
 
-    assert "\033[1m" in read_screen(tmux, PaneId(pane.id), styled=True).rows[0]
-    assert read_screen(tmux, PaneId(pane.id)).rows[0] == "bold"
+    assert "\033[1m" in capture_screen(tmux, PaneId(pane.id), styled=True).rows[0]
+    assert capture_screen(tmux, PaneId(pane.id)).rows[0] == "bold"
 
 
 def test_a_window_linked_into_two_sessions_is_read_once(
@@ -187,7 +187,7 @@ def test_a_window_linked_into_two_sessions_is_read_once(
     session = terminal.tmux("display-message", "-p", "-t", other.id, "#{session_name}").strip()
     terminal.tmux("link-window", "-s", window, "-t", f"{session}:9")
 
-    assert read_screen(tmux, PaneId(pane.id)).rows[0] == "only"
+    assert capture_screen(tmux, PaneId(pane.id)).rows[0] == "only"
 
 
 def test_copy_mode_and_its_scroll_position_are_reported(

@@ -11,7 +11,7 @@ import pytest
 
 from chorus.errors import ChorusError
 from chorus.wire.home import Home, find_home
-from chorus.wire.watcher_process import connect_started, is_locked
+from chorus.wire.watcher_process import connect_started, has_watcher
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 
@@ -60,13 +60,13 @@ def start(home: Home, hang: str, seconds: float) -> "subprocess.Popen[bytes]":
     text = HANGING.format(hang=hang, seconds=seconds)
     process = subprocess.Popen([sys.executable, "-c", text, str(home.common_dir)])
     # Whoever connects before would start another one.
-    wait_for(lambda: is_locked(home), what="it holds the lock", seconds=60)
+    wait_for(lambda: has_watcher(home), what="it holds the lock", seconds=60)
     return process
 
 
 def wait_for_end(process: "subprocess.Popen[bytes]", home: Home) -> None:
     assert process.wait(timeout=60) == 0
-    assert not is_locked(home)
+    assert not has_watcher(home)
 
 
 def test_a_thread_that_never_ends_does_not_delay_it(home: Home, repo: UserRepo) -> None:

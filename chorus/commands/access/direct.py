@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 from chorus.history.log import json_views
 from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.filter import LogFilter
-from chorus.history.log.joint_log import find_action, merge_entries, path_in_tree, read_each
+from chorus.history.log.joint_log import find_action, merge_logs, path_in_tree, read_each
 from chorus.history.timeline.timeline_log import TimelineUnreadable
 from chorus.model.ids import RepoPath
 from chorus.store.git_paths import read_git_paths
@@ -34,7 +34,7 @@ def read_log(*, here: bool = False, **wanted: Unpack[LogSelection]) -> list[LogE
         path = path_in_tree(log_filter.path, trees[current], root) if log_filter.path else None
         return _read_tree_log(root, log_filter._replace(path=path))
 
-    return merge_entries(read_each(trees, read), log_filter.limit)
+    return merge_logs(read_each(trees, read), log_filter.limit)
 
 
 def _read_tree_log(root: Path, log_filter: LogFilter) -> list[LogEntryJson]:
@@ -46,7 +46,7 @@ def _read_tree_log(root: Path, log_filter: LogFilter) -> list[LogEntryJson]:
         return recorder.log.select(log_filter)
 
 
-def add_paths(entries: list[LogEntryJson]) -> None:
+def add_missing_paths(entries: list[LogEntryJson]) -> None:
     """Add the paths to log entries that came without them because there were too many."""
     paths = read_git_paths(Git(Path.cwd()))
     json_views.add_paths(Git(Path(paths.work_tree)), f"{paths.git_dir}/chorus", entries)

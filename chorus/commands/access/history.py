@@ -33,7 +33,7 @@ def read_whole_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:
     if any(entry["timeline"] and not entry["paths"] for entry in entries):
         from chorus.commands.access import direct  # noqa: PLC0415  loads git: only for so many paths
 
-        direct.add_paths(entries)
+        direct.add_missing_paths(entries)
     return entries
 
 

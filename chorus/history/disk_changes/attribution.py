@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from chorus.changes.client_text import is_same_text, read_text
+from chorus.changes.client_text import decode_text, is_same_text
 from chorus.changes.reported_edits import NO_REPORT, ReportedEdit, reported_edit, text_after, text_before
 from chorus.changes.split import (
     ChangePart,
@@ -356,7 +356,7 @@ class Attributor:
             return ()
         # An action that started from exactly this content has been undone since.
         first = shared.reports[0]
-        if first.before is not None and is_same_text(first.before, read_text(content)):
+        if first.before is not None and is_same_text(first.before, decode_text(content)):
             return split_change(content, content, shared.reports) or ()
         calls = [result.calls[shared.actions[index]] for index in changing]
         if any(self._holder(call.action, shared.path) for call in calls):
@@ -388,7 +388,7 @@ class Attributor:
         content = self._workspace.read(entry) if _is_plain(entry) else None
         report = report_about(action, path, self._workspace.locate)
         if report.anywhere:
-            return content is None or text_before(report, read_text(content)) is None
+            return content is None or text_before(report, decode_text(content)) is None
         return is_overwritten(content, report)
 
     def _holder(self, action: Action, path: RepoPath) -> str | None:

@@ -71,7 +71,7 @@ def lane_entry(workspace: Workspace, tree: Oid | None, path: RepoPath) -> TreeEn
     return None if found is None or found.is_tree else found
 
 
-def merge_entries(
+def merge_tree_entries(
     workspace: Workspace,
     base: TreeEntry | None,
     ours: TreeEntry | None,
@@ -114,7 +114,7 @@ def _place_whole(
     before, ours, after = entries
     if ours == after and after is not None:
         return
-    merged = merge_entries(workspace, before, ours, after)
+    merged = merge_tree_entries(workspace, before, ours, after)
     if merged is None:
         plan.context[path] = before
         plan.changes[path] = after

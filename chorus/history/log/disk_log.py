@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from chorus.history.log.entry import FindAction, LogEntry, entry_json, entry_of_call, entry_of_record
-from chorus.history.log.filter import Locate, LogFilter, select_entries
+from chorus.history.log.filter import Locate, LogFilter, filter_entries
 from chorus.history.log.json_views import LaneRow, changes_below, count_by_lane, lanes_json, show_json
 from chorus.history.log.lookup import find_entry
 from chorus.history.marks.landings import find_landed
@@ -76,7 +76,7 @@ class DiskLog:
 
     def select(self, wanted: LogFilter, locate: Locate) -> list[LogEntryJson]:
         """The entries that match, oldest first."""
-        found = select_entries(self.entries(), wanted, locate, partial(changes_below, self._git))
+        found = filter_entries(self.entries(), wanted, locate, partial(changes_below, self._git))
         return [entry_json(entry, self.worktree) for entry in found]
 
     def lanes(self) -> list[LaneJson]:

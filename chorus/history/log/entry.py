@@ -86,7 +86,7 @@ def entry_of_record(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[
     return LogEntry(
         n=record.number,
         id=record.action,
-        status=status_of(recorded, marks, reverted),
+        status=action_status(recorded, marks, reverted),
         summary=marks.summaries.get(name, record.summary),
         paths=record.paths,
         tool=record.tool,
@@ -114,7 +114,7 @@ def entry_of_record(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[
     )
 
 
-def status_of(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[str]) -> ActionStatus:
+def action_status(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[str]) -> ActionStatus:
     if recorded.record.kind is RecordKind.OUTSIDE:
         return "outside"
     name = recorded.record.action or ""
@@ -153,7 +153,7 @@ def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_actio
     return LogEntry(
         n=call["n"],
         id=name,
-        status=status_of(holder, marks, reverted) if holder else STATUS_OF_CALL.get(status, "noop"),
+        status=action_status(holder, marks, reverted) if holder else STATUS_OF_CALL.get(status, "noop"),
         summary=call["summary"] if status == "failed" else marks.summaries.get(name, call["summary"]),
         paths=tuple(RepoPath(path) for path in call["paths"]),
         tool=call["tool"],

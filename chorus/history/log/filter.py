@@ -33,7 +33,7 @@ class LogFilter(NamedTuple):
     limit: int | None = None  # only the newest entries, at most this many
 
 
-def select_entries(
+def filter_entries(
     newest: Iterable[LogEntry], wanted: LogFilter, locate: Locate, changes_path: ChangesPath
 ) -> list[LogEntry]:
     """The entries that match, oldest first."""

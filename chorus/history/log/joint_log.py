@@ -20,7 +20,7 @@ R = TypeVar("R")
 SECOND = len("2026-01-31T14:00:00")
 
 
-def merge_entries(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> list[LogEntryJson]:
+def merge_logs(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> list[LogEntryJson]:
     """Merge the newest entries of several logs by time, oldest first, keeping each log's own order."""
     parts = [log for log in logs if log]
     if len(parts) == 1:

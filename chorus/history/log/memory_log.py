@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from chorus.history.journal import Journal
 from chorus.history.log.entry import LogEntry, entry_json, entry_of_call, entry_of_record, find_reverted
-from chorus.history.log.filter import LogFilter, select_entries
+from chorus.history.log.filter import LogFilter, filter_entries
 from chorus.history.log.json_views import (
     LaneCounts,
     LaneRow,
@@ -138,7 +138,7 @@ class MemoryLog:
         """The entries that match, oldest first."""
         workspace = self._journal.workspace
         changes_path = partial(changes_below, workspace.repository.git)
-        found = select_entries(reversed(self.entries()), wanted, workspace.locate, changes_path)
+        found = filter_entries(reversed(self.entries()), wanted, workspace.locate, changes_path)
         return [entry_json(entry, workspace.label) for entry in found]
 
     def lanes(self) -> list[LaneJson]:

@@ -43,7 +43,7 @@ class AnswersForm(PromptForm[list[QuestionArgument]]):
     def answers(self) -> list[QuestionArgument]:
         """Return the answers typed so far. Questions with an empty line are left out."""
         lines = zip(self.prompt.questions, self._inputs(), strict=True)
-        return [parse_answer(question, line.value.strip()) for question, line in lines if line.value.strip()]
+        return [parse_choices(question, line.value.strip()) for question, line in lines if line.value.strip()]
 
     def command(self) -> str:
         return command_lines.answer_all(self.prompt.id, self.answers())
@@ -61,7 +61,7 @@ def render_choices(question: PromptQuestion) -> str:
     return f"{choices}{'  (several: 1, 2)' if question.several else ''}" if choices else "Your answer"
 
 
-def parse_answer(question: PromptQuestion, text: str) -> QuestionArgument:
+def parse_choices(question: PromptQuestion, text: str) -> QuestionArgument:
     """Return the choices that the text names by number or label. Any other text is the user's own answer."""
     labels = list(question.labels)
     parts = [part.strip() for part in text.split(",")] if question.several else [text]

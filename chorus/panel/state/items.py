@@ -180,7 +180,7 @@ class PendingPrompt:
         return len(self.questions) > 1 or any(question.several for question in self.questions)
 
 
-def parse_entry(value: object) -> LogItem | None:
+def parse_log_item(value: object) -> LogItem | None:
     """Parse a numbered entry. Return None for anything else, such as an outside change."""
     item = _mapping(value)
     n = item.get("n")

@@ -18,8 +18,8 @@ from chorus.panel.state.items import (
     SessionInfo,
     TurnInfo,
     outside_id,
-    parse_entry,
     parse_lane,
+    parse_log_item,
     parse_note,
     parse_outside,
     parse_prompt,
@@ -172,10 +172,10 @@ class PanelModel:
 
     def _parse_entries(self, values: list[Any]) -> Iterator[LogItem]:
         """Parse entries in order. An outside change gets a number just above that of the action before it."""
-        numbers = [entry.n for entry in map(parse_entry, values) if entry]
+        numbers = [entry.n for entry in map(parse_log_item, values) if entry]
         after = numbers[0] - 1 if numbers else None
         for value in values:
-            if entry := parse_entry(value):
+            if entry := parse_log_item(value):
                 after = entry.n
                 yield self._placed(entry)
             elif identity := outside_id(value):

@@ -13,7 +13,7 @@ from chorus.changes.diff import hunks, split_lines, terminated
 from chorus.changes.line_merge import Overlap, merge_lines
 from chorus.changes.line_places import find_positions
 from chorus.changes.line_trace import changed_lines, follow_line, removed_lines
-from chorus.history.lanes.lane_change import merge_entries
+from chorus.history.lanes.lane_change import merge_tree_entries
 from chorus.history.log.entry import LogEntry
 from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.commits.commit_message import parse_contexts, shorten
@@ -163,7 +163,9 @@ class _Fitter:
         found: dict[int, int] = {}
         now = conflict.before
         for change in touching:
-            merged = merge_entries(self._workspace, change.before, now, change.after, positions=positions)
+            merged = merge_tree_entries(
+                self._workspace, change.before, now, change.after, positions=positions
+            )
             if merged is None:
                 continue  # it fits only together with others, one of which may be found
             old, new = self._text(now), self._text(merged)
@@ -301,7 +303,7 @@ class _Fitter:
         positions = self.positions_of(change.path)
         return any(
             after != change.before
-            and merge_entries(self._workspace, change.before, ours, after, positions=positions) == ours
+            and merge_tree_entries(self._workspace, change.before, ours, after, positions=positions) == ours
             for after in self._find_versions_in(ours, change)
         )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from chorus.changes.line_merge import Positions
-from chorus.history.lanes.lane_change import LaneChange, in_the_way, lane_entry, merge_entries
+from chorus.history.lanes.lane_change import LaneChange, in_the_way, lane_entry, merge_tree_entries
 from chorus.history.timeline.file_lines import LineFollower, Versions
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid, RepoPath
@@ -147,7 +147,7 @@ def merge_changes(
         elif change.after not in (change.before, ours):
             order = workspace.normal(change.path, lane_entry(workspace, disk, change.path))
             positions = positions_of(change.path)
-            merged = merge_entries(
+            merged = merge_tree_entries(
                 workspace, change.before, ours, change.after, order=order, positions=positions
             )
             if merged is None:
@@ -204,7 +204,7 @@ def _plan_index(
             update.entries[change.path] = change.after
         elif now != change.after:
             positions = positions_of(change.path)
-            merged = merge_entries(workspace, change.before, now, change.after, positions=positions)
+            merged = merge_tree_entries(workspace, change.before, now, change.after, positions=positions)
             if merged is None:
                 update.conflicts.append(StagedConflict(change.path, change.before, now, change.after))
             elif merged != now:

@@ -22,7 +22,7 @@ from chorus.review.landing.messages import (
     render_commit_message,
     resolve_messages,
 )
-from chorus.review.landing.selection import LandingRequest, select_entries, select_part
+from chorus.review.landing.selection import LandingRequest, select_actions, select_part
 from chorus.review.landing.target import NothingToLand, find_commit, find_lane, find_target
 from chorus.store.objects.trees import TreeEntry
 from chorus.text.width import list_of
@@ -78,7 +78,7 @@ def plan_landing(recorder: Recorder, request: LandingRequest) -> LandingPlan:
     start = head if is_new else recorder.workspace.refs.read(target)
     entries = recorder.entries()
     landed = _find_landed_on(recorder, entries, lane.base, start, dry_run=request.dry_run)
-    chosen, already = select_entries(entries, lane, request, landed)
+    chosen, already = select_actions(entries, lane, request, landed)
     if request.messages.messages:
         chosen = _select_described(chosen, request.messages.messages)
     if not chosen:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from chorus.errors import UsageError
-from chorus.history.lanes.lane_change import lane_entry, merge_entries
+from chorus.history.lanes.lane_change import lane_entry, merge_tree_entries
 from chorus.history.lanes.lanes import Lane
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import find_entry, find_turn
@@ -39,7 +39,7 @@ class LandingRequest:
     dry_run: bool = False  # nothing is written, not even a mark
 
 
-def select_entries(
+def select_actions(
     entries: Sequence[LogEntry], lane: Lane, request: LandingRequest, landed: Collection[str]
 ) -> tuple[list[LogEntry], list[int]]:
     """The actions to land, oldest first, and the numbers of named actions that the branch already has."""
@@ -106,7 +106,7 @@ def select_part(
         ours = lane_entry(workspace, lane_tree, edit.path)
         positions = recorder.lanes.lines.at_edit(edit, recorded)
         part[edit.path] = (
-            new if ours == base else merge_entries(workspace, base, ours, new, positions=positions)
+            new if ours == base else merge_tree_entries(workspace, base, ours, new, positions=positions)
         )
     return part
 

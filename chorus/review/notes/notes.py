@@ -83,7 +83,7 @@ def find_anchor(recorder: Recorder, note: Note) -> Anchor:
     return Anchor(path, lines.start + 1 if texts else None, texts[:MAX_QUOTED_LINES])
 
 
-def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range | None]]:
+def changed_ranges(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range | None]]:
     """Yield each file that an action changed, and the current range from its first to its last changed line.
 
     Lines are counted from 0. The range is None if the file is gone, and empty if none of the lines are left.

@@ -84,7 +84,7 @@ class Run:
         """Return the run with entries added, replaced or (None) removed, cut into runs of limited length."""
         pieces = {found[2]: found[0] for found in ENTRY.finditer(self.raw)} | dict(changes)
         ordered = sorted((sort_key(piece), piece) for piece in pieces.values() if piece is not None)
-        return cut([piece for _, piece in ordered])
+        return make_runs([piece for _, piece in ordered])
 
 
 class Directory:
@@ -101,7 +101,7 @@ class Directory:
         # An entry with a usual name takes at least 30 bytes: no need to count entries in a small tree.
         if len(raw) < RUN_ENTRIES * 30:
             return cls([Run(raw)])
-        return cls(cut([found[0] for found in ENTRY.finditer(raw)]) or [Run(b"")])
+        return cls(make_runs([found[0] for found in ENTRY.finditer(raw)]) or [Run(b"")])
 
     def render(self) -> bytes:
         return self.runs[0].raw if len(self.runs) == 1 else b"".join(run.raw for run in self.runs)
@@ -173,7 +173,7 @@ def sort_key(raw: bytes) -> bytes:
     return name + b"/" if mode == b"40000" else name
 
 
-def cut(pieces: list[bytes]) -> list[Run]:
+def make_runs(pieces: list[bytes]) -> list[Run]:
     whole = len(pieces) <= 2 * RUN_ENTRIES
     step = max(len(pieces), 1) if whole else RUN_ENTRIES
     return [Run(b"".join(pieces[start : start + step])) for start in range(0, len(pieces), step)]

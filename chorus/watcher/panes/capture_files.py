@@ -213,7 +213,7 @@ class CaptureFiles:
         for session in followed.sessions & begun:
             known = followed.clients.get(session)
             if (known is None or not is_running(known)) and (found := self.clients.find_client(session)):
-                followed.clients[session] = client_key(found.pid, found)
+                followed.clients[session] = client_key(found)
 
 
 def _check(path: Path) -> None:

@@ -121,7 +121,7 @@ class PaneSource:
 
     def is_end_reported(self, pane: WatchedPane) -> bool:
         client = pane.client
-        return client is not None and self.live_clients.is_watched(client_key(client.pid, client))
+        return client is not None and self.live_clients.is_watched(client_key(client))
 
     def polled_all(self) -> None:
         for run in self.runs.take_ended():
@@ -174,7 +174,7 @@ class PaneSource:
             transcript=str(client.transcript) if client.transcript else None,
             pane=pane.id,
             server=str(pane.address.socket),
-            client=client_key(client.process.pid, client.process),
+            client=client_key(client.process),
         )
         if run := self.runs.running_in_pane(pane.address, pane.id):
             known = self._enter_session(run, client.session) or known
@@ -204,7 +204,7 @@ class PaneSource:
         return self.transcripts.pipeline.roster.feed(linked, time=now(), source="pane")
 
     async def session_lost(self, session: SessionId, client: Process) -> None:
-        await self.transcripts.end_client(session, client_key(client.pid, client))
+        await self.transcripts.end_client(session, client_key(client))
 
     def open_stream(self, pane: WatchedPane) -> Stream:
         """Read the pane's output: through a pipe, or from its screen if another program pipes it."""
@@ -310,7 +310,7 @@ class PaneSource:
             source="pane",
             pane=pane.id,
             server=str(pane.address.socket),
-            client=client_key(client.process.pid, client.process),
+            client=client_key(client.process),
         )
         pipeline.publish_session(known)
         self.transcripts.sessions.save()
@@ -383,4 +383,4 @@ class PaneDiscovery:
         client = self.clients.read_client(process)
         if client is None or client.headless:
             return False
-        return client.session == session.id or session.client == client_key(process.pid, process)
+        return client.session == session.id or session.client == client_key(process)

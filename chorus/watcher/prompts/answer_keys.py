@@ -24,7 +24,7 @@ from chorus.model.prompt import NoPrompt, Prompt, ScreenArea, UnknownPrompt
 from chorus.system.processes.processes import is_in_foreground
 from chorus.tmux.errors import PaneChanged, ScreenChanged
 from chorus.tmux.keys import ShownRows, press, type_text
-from chorus.tmux.panes import PaneState, Screen, read_screen
+from chorus.tmux.panes import PaneState, Screen, capture_screen
 from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.watched_panes import WatchedPane
 
@@ -61,7 +61,7 @@ class PaneReader:
 
     def screen(self) -> Screen | None:
         try:
-            return read_screen(self.tmux(self.pane), self.pane.id)
+            return capture_screen(self.tmux(self.pane), self.pane.id)
         except ChorusError as error:
             log.info("%s cannot be read: %s", self.pane.id, error)
             return None

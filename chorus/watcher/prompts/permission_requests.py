@@ -15,7 +15,7 @@ from typing import Any
 from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import Spool
 from chorus.agents.interface import Prompts
-from chorus.config.policy_file import find_repository, read_policy, work_tree_of
+from chorus.config.policy_file import find_git_root, policy_root, read_policy
 from chorus.config.user_config import user_config_path
 from chorus.errors import ChorusError
 from chorus.model.answer import Allow, Answer, Deny
@@ -65,7 +65,7 @@ class PolicyDecisions:
         if request.tool is None or cwd is None:
             return None
         try:
-            root = work_tree_of(Path(cwd))
+            root = policy_root(Path(cwd))
             policy = read_policy(root)
         except ChorusError as error:
             log.warning("policy not applied: %s", error)
@@ -76,7 +76,7 @@ class PolicyDecisions:
             policy,
             root=str(root),
             resolve=PathResolver(cwd, str(root)).resolve,
-            find_repository=find_repository,
+            find_git_root=find_git_root,
             policy_file=os.path.realpath(user_config_path()),
             is_directory=os.path.isdir,
         )

@@ -62,7 +62,7 @@ from chorus.watcher.panes.headless_runs import HeadlessRuns, RequestRefused
 from chorus.watcher.panes.pane_source import PaneSource
 from chorus.watcher.prompts.audit_log import AuditLog
 from chorus.watcher.prompts.pending_prompts import PendingPrompts
-from chorus.watcher.sources.live_clients import client_key
+from chorus.watcher.sources.live_clients import ENDED_CLIENT, client_key
 from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.state.temporary_hooks import HookInstallation, TemporaryHooks
 from chorus.watcher.state.turns import TurnStore
@@ -297,7 +297,7 @@ class PaneRequests:
         key = (Address(Path(arguments["socket"])), PaneId(arguments["pane"]))
         watched = self.panes.panes.all.get(key)
         client = watched.client if watched is not None else None
-        name = client_key(client.pid, client) if client is not None else client_key(0, None)
+        name = client_key(client) if client is not None else ENDED_CLIENT
         installation = HookInstallation(arguments["settings"], arguments["backups"], name)
         self.temporary_hooks.add(installation, installed=arguments["installed"])
 
@@ -373,7 +373,7 @@ class PromptRequests:
         return self.prompts.all()
 
     async def answer(self, arguments: AnswerArguments) -> AnswerJson:
-        answer = parse_answer(arguments)
+        answer = answer_from_arguments(arguments)
         by = arguments.get("by", "command")
         self._look()
         await self.before_answer()
@@ -387,7 +387,7 @@ class PromptRequests:
         return self.audit_log.read()
 
 
-def parse_answer(arguments: AnswerArguments) -> Answer:
+def answer_from_arguments(arguments: AnswerArguments) -> Answer:
     message = arguments.get("message")
     match arguments["decision"]:
         case "allow":

@@ -20,7 +20,7 @@ from chorus.errors import UsageError
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.file_history import MemoryFileHistory
 from chorus.history.log.filter import LogFilter
-from chorus.history.log.joint_log import find_action, merge_entries, path_in_tree, read_each
+from chorus.history.log.joint_log import find_action, merge_logs, path_in_tree, read_each
 from chorus.history.log.lookup import find_entry
 from chorus.history.recorder import Recorder
 from chorus.history.timeline.timeline_log import TimelineUnreadable
@@ -167,7 +167,7 @@ class ReviewRequests:
             return recorder.log.select(log_filter._replace(path=path))
 
         def read(readers: Mapping[str, Recorder]) -> list[LogEntryJson]:
-            entries = merge_entries(read_each(readers, select), log_filter.limit)
+            entries = merge_logs(read_each(readers, select), log_filter.limit)
             notes = self.note_delivery.states(readers)
             return [_with_notes(entry, notes) for entry in entries] if notes else entries
 

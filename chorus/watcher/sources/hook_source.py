@@ -15,9 +15,10 @@ from chorus.agents.hook_spool import Spool
 from chorus.agents.interface import Events, Source
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.prompts.permission_requests import PermissionRequests
+from chorus.watcher.sources.live_clients import find_client_key
 from chorus.watcher.sources.lone_sessions import LoneSessions
 from chorus.watcher.sources.pipeline import Pipeline
-from chorus.watcher.sources.session_locations import SessionLocations, name_client
+from chorus.watcher.sources.session_locations import SessionLocations
 from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.work_trees import IsWaiting, WatchedTrees
 
@@ -147,7 +148,7 @@ class HookSource:
         return Source.MOD if "mod" in self.pipeline.sources_of(session.id) else Source.HOOK
 
     async def _feed(self, event: HookEvent, *, is_last: bool) -> None:
-        client = name_client(event.client_pid)
+        client = find_client_key(event.client_pid)
         source = self._source_of(event)
         session = self.locations.remember(
             event.value,

@@ -28,9 +28,18 @@ YOUNG_SECONDS = 15.0
 TOUCH_EVERY_POLLS = 5
 
 
-def client_key(pid: int, process: Process | None) -> str:
-    """Return a client's name on the roster. Without `process`, the name matches no process."""
-    return f"{pid}:{process.started if process else ''}"
+# Names a client that has ended: it matches no process.
+ENDED_CLIENT = "0:"
+
+
+def client_key(process: Process) -> str:
+    """Return the name of a client on the roster."""
+    return f"{process.pid}:{process.started}"
+
+
+def find_client_key(pid: int | None) -> str | None:
+    """Return the name of a client on the roster. If it has ended, the name matches no process."""
+    return None if pid is None else f"{pid}:{read_start(pid) or ''}"
 
 
 def is_running(client: str) -> bool:

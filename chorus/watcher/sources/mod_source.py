@@ -23,10 +23,11 @@ from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.prompts.permission_requests import PermissionRequests
 from chorus.watcher.prompts.reply_channels import ModChannel, PollReply
 from chorus.watcher.server.http_exchange import HttpRequest
+from chorus.watcher.sources.live_clients import find_client_key
 from chorus.watcher.sources.lone_sessions import LoneSessions
 from chorus.watcher.sources.mod_fallback import ModFallback
 from chorus.watcher.sources.pipeline import Pipeline
-from chorus.watcher.sources.session_locations import SessionLocations, name_client
+from chorus.watcher.sources.session_locations import SessionLocations
 from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.work_trees import WatchedTrees
 
@@ -129,7 +130,7 @@ class ModSource:
         if value is None:
             return {}
         pane, tmux = report.get("pane"), report.get("tmux")
-        client = name_client(client_pid)
+        client = find_client_key(client_pid)
         pane_id = PaneId(pane) if isinstance(pane, str) and pane else None
         session = self.locations.remember(
             value,

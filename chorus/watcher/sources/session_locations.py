@@ -6,7 +6,6 @@ from typing import Any
 
 from chorus.agents.interface import Events, Source
 from chorus.model.ids import PaneId, SessionId
-from chorus.system.processes.processes import read_start
 from chorus.watcher.sources.pipeline import Pipeline, now
 from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.work_trees import WatchedTrees
@@ -46,8 +45,3 @@ class SessionLocations:
         if known.cwd is not None:
             self.trees.find(known.cwd)
         return session.id
-
-
-def name_client(pid: int | None) -> str | None:
-    """Return the name of a client on the roster; None if its process is not known."""
-    return None if pid is None else f"{pid}:{read_start(pid) or ''}"

@@ -8,7 +8,7 @@ from chorus.history.lanes.lane_change import (
     LaneChange,
     in_the_way,
     lane_entry,
-    merge_entries,
+    merge_tree_entries,
     plan_lane_change,
 )
 from chorus.history.recorder import Recorder
@@ -59,7 +59,7 @@ def test_content_and_mode_are_merged_apart(
     merged: tuple[int, bytes] | None,
 ) -> None:
     old, mine, new = (None if side is None else entry(*side) for side in (base, ours, theirs))
-    found = merge_entries(recorder.workspace, old, mine, new)
+    found = merge_tree_entries(recorder.workspace, old, mine, new)
     assert found == (None if merged is None else entry(*merged))
 
 
@@ -77,7 +77,7 @@ def test_lines_inserted_at_one_point_get_the_order_of_a_given_version(
 ) -> None:
     base, ours, theirs = (entry(FILE, data) for data in (b"a\nb\n", b"a\nours\nb\n", b"a\ntheirs\nb\n"))
     shown = None if order is None else entry(*order)
-    assert merge_entries(recorder.workspace, base, ours, theirs, order=shown) == entry(FILE, merged)
+    assert merge_tree_entries(recorder.workspace, base, ours, theirs, order=shown) == entry(FILE, merged)
 
 
 def plan(recorder: Recorder, tree: Oid | None, *edits: Edit) -> LaneChange:

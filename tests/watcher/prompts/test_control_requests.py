@@ -12,7 +12,7 @@ from chorus.model.api.requests import Decision
 from chorus.wire.client import connect
 from chorus.wire.handover import write_environment
 from chorus.wire.home import Home
-from chorus.wire.watcher_process import connect_or_start, is_locked
+from chorus.wire.watcher_process import connect_or_start, has_watcher
 from tests.client_double.conftest import ClientDouble
 from tests.lab.terminal import Pane, Terminal, terminal_fixture, wait_until
 from tests.waiting import wait_for
@@ -62,7 +62,7 @@ def answer(home: Home, prompt: PromptJson, decision: Decision) -> None:
 
 def kill_watcher(home: Home) -> None:
     os.kill(int(home.lock.read_text()), signal.SIGKILL)
-    wait_until(lambda: not is_locked(home), what="the watcher is gone")
+    wait_until(lambda: not has_watcher(home), what="the watcher is gone")
     connect_or_start(home).close()
 
 

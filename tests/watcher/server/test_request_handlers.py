@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from chorus.errors import UsageError
 from chorus.model.api.requests import REQUESTS
 from chorus.model.api.schema import arguments_validator
-from chorus.watcher.server.request_handlers import RequestHandlers, parse_answer
+from chorus.watcher.server.request_handlers import RequestHandlers, answer_from_arguments
 from chorus.wire.protocol import Message, Request
 
 
@@ -55,7 +55,7 @@ async def test_a_bad_request_is_refused_with_one_sentence(
 
 def test_choosing_an_option_needs_its_key() -> None:
     with pytest.raises(UsageError, match="needs an option"):
-        parse_answer({"prompt": "p", "fingerprint": "f", "decision": "option"})
+        answer_from_arguments({"prompt": "p", "fingerprint": "f", "decision": "option"})
 
 
 @pytest.mark.parametrize("name", [name for name, record in REQUESTS.items() if required_keys(record)])

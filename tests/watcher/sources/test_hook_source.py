@@ -18,7 +18,7 @@ from chorus.agents.hook_spool import Spool
 from chorus.agents.interface import Source
 from chorus.watcher.sources import hook_source
 from chorus.watcher.sources.hook_source import NEXT_HOOK_WAITS_SECONDS, HookSource
-from chorus.watcher.sources.session_locations import name_client
+from chorus.watcher.sources.live_clients import find_client_key
 
 NOBODY = cast(Any, None)
 
@@ -230,8 +230,8 @@ async def test_where_a_session_is_comes_from_its_hook(spool: Spool) -> None:
     await noted.source.read()
     ((_, source, where),) = noted.steps("remember")
     assert source is Source.HOOK
-    assert where == {"pane": "%3", "tmux_socket": "/sockets/default", "client": name_client(os.getpid())}
-    assert noted.steps("feed") == [("feed", "a", Source.HOOK, name_client(os.getpid()))]
+    assert where == {"pane": "%3", "tmux_socket": "/sockets/default", "client": find_client_key(os.getpid())}
+    assert noted.steps("feed") == [("feed", "a", Source.HOOK, find_client_key(os.getpid()))]
 
 
 FORM = {"mcp_server_name": "m", "message": "which?"}

@@ -12,14 +12,20 @@ from chorus.model.session import SessionTable
 from chorus.system.processes.processes import read_process, read_start
 from chorus.system.this_system import IS_LINUX
 from chorus.watcher.sources import live_clients
-from chorus.watcher.sources.live_clients import LiveClients, client_key, is_running, is_young
+from chorus.watcher.sources.live_clients import (
+    ENDED_CLIENT,
+    LiveClients,
+    find_client_key,
+    is_running,
+    is_young,
+)
 from chorus.watcher.state.temporary_hooks import TemporaryHooks
 from tests.waiting import wait_for
 
 
 def test_a_client_is_running_until_its_process_ends() -> None:
     child = subprocess.Popen(["sleep", "60"])
-    client = client_key(child.pid, read_process(child.pid))
+    client = find_client_key(child.pid) or ""
     assert is_running(client)
     child.kill()
     child.wait()
@@ -28,11 +34,11 @@ def test_a_client_is_running_until_its_process_ends() -> None:
 
 def test_a_client_is_young_just_after_its_start() -> None:
     child = subprocess.Popen(["sleep", "60"])
-    client = client_key(child.pid, read_process(child.pid))
+    client = find_client_key(child.pid) or ""
     assert is_young(client)
     assert not is_young("1:0")  # as old as the machine
     assert not is_young("1:Mon Nov 16 12:00:00 2026")  # as ps says it, where there is no /proc
-    assert not is_young(client_key(child.pid, None))
+    assert not is_young(ENDED_CLIENT)
     child.kill()
     child.wait()
 
@@ -40,14 +46,14 @@ def test_a_client_is_young_just_after_its_start() -> None:
 def test_another_process_with_the_same_id_is_not_the_client() -> None:
     child = subprocess.Popen(["sleep", "60"])
     assert not is_running(f"{child.pid}:1")
-    assert not is_running(client_key(child.pid, None))
+    assert not is_running(ENDED_CLIENT)
     child.kill()
     child.wait()
 
 
 async def test_every_client_of_a_session_that_has_ended_is_reported(tmp_path: Path) -> None:
     roster, lost = SessionTable(), asyncio.Queue[tuple[SessionId, str]]()
-    alive = client_key(os.getpid(), read_process(os.getpid()))
+    alive = find_client_key(os.getpid()) or ""
     for client in ("1:0", alive, "1:1", alive):
         roster.set_location(SessionId("dead"), time="t", source="hook", client=client)
     roster.set_location(SessionId("unknown"), time="t", source="hook")
@@ -79,7 +85,7 @@ async def test_the_end_of_a_client_is_reported_at_once(
     await asyncio.sleep(0)
     for _ in range(2):  # a client that is there, and one that comes later
         child = await asyncio.create_subprocess_exec("sleep", "3600")
-        client = client_key(child.pid, read_process(child.pid))
+        client = find_client_key(child.pid) or ""
         clients.note(roster.set_location(SessionId("one"), time="t", source="hook", client=client))
         while client not in clients._watched:
             await asyncio.sleep(0.01)

@@ -14,8 +14,8 @@ from chorus.model.action import Action, Call, WriteScope
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, CallOpened
 from chorus.model.session import Session
+from chorus.watcher.sources.live_clients import find_client_key
 from chorus.watcher.sources.mod_fallback import ModFallback
-from chorus.watcher.sources.session_locations import name_client
 from chorus.watcher.state.temporary_hooks import TemporaryHooks
 
 SESSION = SessionId("s1")
@@ -37,7 +37,7 @@ class ModdedClients:
 
 @pytest.fixture
 def fallback(tmp_path: Path) -> ModFallback:
-    session = Session(SESSION, cwd=str(tmp_path), client=name_client(os.getpid()))
+    session = Session(SESSION, cwd=str(tmp_path), client=find_client_key(os.getpid()))
     return ModFallback(
         cast("Clients", ModdedClients()),
         AGENT.setup,

@@ -55,13 +55,13 @@ def read_user(event: User) -> UserText:
     text = plain_text(event.content)
     if text is None:
         return ClientText()
-    found = read_text(text)
+    found = parse_user_text(text)
     if event.origin not in (None, "human") and not isinstance(found, TaskEnd):
         return ClientText()
     return found
 
 
-def read_text(text: str) -> UserText:
+def parse_user_text(text: str) -> UserText:
     start = text.lstrip()
     if start.startswith("<task-notification>"):
         return TaskEnd(_first(_TASK, text), _first(_CALL, text))

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from chorus.agents.claude_code.change_reports import InvalidReport, parse_report, paths_of
 from chorus.agents.claude_code.events.base import JsonObject
-from chorus.agents.claude_code.pairing.evidence import CLOSING, Evidence, status_of
+from chorus.agents.claude_code.pairing.evidence import CLOSING, Evidence, call_status
 from chorus.agents.claude_code.pairing.sessions import SessionContext, Trust
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.agents.interface import Source
@@ -279,7 +279,7 @@ class CallTable:
             entry.reported_paths = entry.reported_paths or paths_of(response, entry.cwd)
 
     def _close(self, entry: CallEntry, ended: str | None = None) -> list[Outcome]:
-        entry.status = status_of(entry.evidence)
+        entry.status = call_status(entry.evidence)
         unhooked = entry.status == "succeeded" and not entry.evidence & Evidence.HOOKED
         if unhooked and entry.tool not in READ_ONLY_TOOLS:
             entry.session.hooked = False  # the call ran without a hook event: the hooks were removed
@@ -299,7 +299,7 @@ class CallTable:
         if entry.status is None:
             return []
         outcomes: list[Outcome] = []
-        status, was = status_of(entry.evidence), entry.status
+        status, was = call_status(entry.evidence), entry.status
         if status != was:
             entry.status = status
             outcomes.append(StatusCorrected(entry.id, status, was, entry.session.id))

@@ -37,7 +37,7 @@ CLOSING: Final = (
 )
 
 
-def status_of(evidence: int) -> Status:
+def call_status(evidence: int) -> Status:
     if evidence & Evidence.SUCCEEDED:
         return "succeeded"
     if evidence & Evidence.DENIED:

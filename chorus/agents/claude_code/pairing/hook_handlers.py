@@ -3,7 +3,7 @@
 from typing import Literal
 
 from chorus.agents.claude_code.events import hook
-from chorus.agents.claude_code.events.user_text import ClientText, TaskEnd, read_text
+from chorus.agents.claude_code.events.user_text import ClientText, TaskEnd, parse_user_text
 from chorus.agents.claude_code.pairing.calls import CallUpdate
 from chorus.agents.claude_code.pairing.control_handlers import open_form, read_suggestions
 from chorus.agents.claude_code.pairing.evidence import Evidence, read_batched, read_failure, read_result
@@ -96,7 +96,7 @@ def on_user_prompt(state: PairingState, event: hook.UserPromptSubmit, context: E
     # Calls of the same message stay open: if there are any, this event is a repeat.
     outcomes = state.end_calls(context, except_prompt_id=event.prompt_id)
     outcomes += describe_client(context, mode=event.permission_mode)
-    user_text = read_text(event.text)
+    user_text = parse_user_text(event.text)
     if isinstance(user_text, TaskEnd):
         return outcomes + on_task_end_text(state, event, context, user_text)
     if isinstance(user_text, ClientText):

@@ -33,7 +33,7 @@ from chorus.agents.claude_code.events.user_text import (
     Command,
     Message,
     TaskEnd,
-    read_text,
+    parse_user_text,
     read_user,
 )
 from chorus.agents.claude_code.pairing import usage_handlers
@@ -256,7 +256,7 @@ def on_attachment(state: PairingState, event: Attachment, context: EventContext)
     """Handle a queued message, or the end of a task, that the main agent reads while it works."""
     if event.kind != "queued_command" or event.text is None or context.agent is not None:
         return []
-    user_text = read_text(event.text)
+    user_text = parse_user_text(event.text)
     if isinstance(user_text, TaskEnd):
         return on_task_end_text(state, event, context, user_text)
     if not isinstance(user_text, Message) or event.origin not in (None, "human") or state.is_repeat(event):
