@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from chorus.agents.interface import CannotAnswer, Prompts
+from chorus.errors import ChorusError
 from chorus.model.answer import Answer
 from chorus.model.ids import PaneId
 from chorus.model.outcomes import ActionClosed, Outcome, PromptClosed, PromptOpened, SessionEnded, TurnEnded
@@ -76,6 +77,9 @@ class RequestedPrompt:
             # If nothing was sent and the client still waits, the prompt can be answered again.
             self.claimed = bool(error.keys)
             raise
+        except ChorusError as error:
+            self.claimed = False
+            raise PromptRefused(f"{error}; nothing was sent", hint=error.hint) from error
 
 
 class RequestedPrompts:

@@ -97,6 +97,11 @@ def test_an_empty_section_changes_nothing() -> None:
         ({"rule": [{**USERS_RULE["rule"][0], "colour": "red"}]}, "rule.0.colour"),  # type: ignore[index]  # known to be a table
         ({"label": {"x": {"text": "x", "meaning": "perhaps"}}}, "label.x.meaning"),
         ({"format": 2}, "format 2 is not known"),
+        ({"rule": 5}, "prompt rules, rule: "),
+        ({"label": 5}, "prompt rules, label: "),
+        ({"label": [1]}, "prompt rules, label: "),
+        ({"quiet": "x"}, "prompt rules, quiet: "),
+        ({"rules": []}, "prompt rules, rules: "),
     ],
 )
 def test_an_invalid_rule_is_refused_with_its_location(extra: dict[str, Any], message: str) -> None:

@@ -86,6 +86,15 @@ class PromptRule(_Strict):
     tail_title: str | None = None
 
 
+class UserRules(_Strict):
+    """The `[prompts]` table of the user's config."""
+
+    format: int = FORMAT
+    label: dict[str, LabelRule] = {}
+    rule: tuple[PromptRule, ...] = ()
+    quiet: tuple[Pattern, ...] = ()
+
+
 class PromptRules(_Strict):
     format: int
     label: dict[str, LabelRule]
@@ -114,14 +123,16 @@ def parse_rules(shipped: dict[str, Any], user_rules: dict[str, Any] | None = Non
 
     The user's rules are tried first, and may use the shipped labels.
     """
-    merged = dict(shipped)
-    if user_rules:
-        merged["label"] = {**shipped["label"], **user_rules.get("label", {})}
-        merged["rule"] = [*user_rules.get("rule", []), *shipped["rule"]]
-        merged["quiet"] = [*user_rules.get("quiet", []), *shipped.get("quiet", [])]
-        merged["format"] = user_rules.get("format", shipped["format"])
     try:
-        return PromptRules.model_validate(merged)
+        own = UserRules.model_validate(user_rules or {})
+        return PromptRules.model_validate(
+            {
+                "format": own.format,
+                "label": {**shipped["label"], **own.label},
+                "rule": [*own.rule, *shipped["rule"]],
+                "quiet": [*own.quiet, *shipped.get("quiet", [])],
+            }
+        )
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
