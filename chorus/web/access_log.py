@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,7 +30,7 @@ class AccessLog:
         try:
             make_private(self.path.parent)
             append_line(self.path, json.dumps(entry).encode() + b"\n")
-            if os.stat(self.path).st_size > MAX_BYTES:  # noqa: PTH116  as open above
+            if self.path.stat().st_size > MAX_BYTES:
                 self.path.replace(self.path.with_suffix(".old.jsonl"))
         except OSError as error:
             log.warning("cannot write %s: %s", self.path, error)

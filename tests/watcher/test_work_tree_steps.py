@@ -246,7 +246,7 @@ def test_a_corrected_status_reaches_the_history(tree: WatchedTree, repo: UserRep
     done = action("t1", repo.write("app.py", b"new\n"))
     tell(tree, ActionClosed(done))
     corrected: list[Any] = []
-    tree.recorder.correct_status = lambda *facts: corrected.append(facts)  # type: ignore[method-assign]
+    tree.recorder.correct_status = lambda *facts: corrected.append(facts)  # type: ignore[method-assign]  # to see the calls
     tell(tree, StatusCorrected(ToolUseId("t1"), "failed", "succeeded"))
     assert corrected == [("t1", "failed")]
 
@@ -391,6 +391,6 @@ async def test_before_a_command_that_waits_a_tree_without_a_watch_is_scanned(
 async def test_before_a_command_that_waits_nothing_is_recorded_where_nothing_changed(
     tree: WatchedTree, pool: Pool
 ) -> None:
-    tree._is_quick = lambda where: False  # type: ignore[method-assign]
+    tree._is_quick = lambda where: False  # type: ignore[method-assign]  # as if the files were large
     await tree.feed([opened(bash("t1"))], source="hook", is_waiting=lambda: True)
     assert (pool.used, facts(tree)) == ([], [])

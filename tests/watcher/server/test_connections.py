@@ -59,7 +59,7 @@ class Served:
     async def ask(self, line: bytes) -> dict[str, Any]:
         reader, writer = await self.connect()
         writer.write(line)
-        return json.loads(await asyncio.wait_for(reader.readline(), 30))  # type: ignore[no-any-return]
+        return json.loads(await asyncio.wait_for(reader.readline(), 30))  # type: ignore[no-any-return]  # a test reads what it expects
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ async def test_a_subscriber_that_reads_stays_beside_one_that_does_not(
     _, lazy = await served.connect()
     writer.write(request("subscribe"))
     lazy.write(request("subscribe"))
-    lazy.transport.pause_reading()  # type: ignore[attr-defined]
+    lazy.transport.pause_reading()  # type: ignore[attr-defined]  # a transport that reads
     await reader.readline()
     while served.server.subscribers < 2:
         await asyncio.sleep(0.001)
