@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from chorus.commands.access.history import read_lanes
+from chorus.commands.access.prompts import read_pending
 from chorus.commands.access.short_status import render_short
 from chorus.commands.access.usage import describe_use
 from chorus.commands.access.watcher import read_status
@@ -17,8 +18,9 @@ from chorus.wire.home import NotARepository, find_home, find_work_tree
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
 
-    from chorus.model.api.json_api import SessionJson, StatusJson
+    from chorus.model.api.json_api import PromptJson, SessionJson, StatusJson
 
 ABOUT = "Never starts a watcher. Exits with 3 if none is running, except with --short."
 EXAMPLES = (
@@ -64,9 +66,18 @@ def _narrow(status: StatusJson) -> None:
     here = str(find_work_tree(os.getcwd())[0])
     name = label_of(here)
     lanes = read_lanes(here=True) if status["watcher"] else []
+    status["prompts"] = count_prompts(read_pending() or [], status["sessions"], name)
     status["work_trees"] = [root for root in status["work_trees"] if root == here]
     status["sessions"] = [one for one in status["sessions"] if one.get("worktree") == name]
     status["lanes"], status["open"] = len(lanes), sum(lane["open"] for lane in lanes)
+
+
+def count_prompts(
+    pending: Sequence[PromptJson], sessions: Sequence[SessionJson], work_tree: str | None
+) -> int:
+    """Count the prompts of the work tree with this name, and those of unknown sessions."""
+    elsewhere = {one["id"] for one in sessions if one.get("worktree", work_tree) != work_tree}
+    return sum(prompt["session"] not in elsewhere for prompt in pending)
 
 
 def show_overview() -> bool:

@@ -14,8 +14,8 @@ from chorus.agents.claude_code.hooks.program import (
 from chorus.agents.claude_code.settings.files import install_hooks, locate_settings
 from chorus.agents.interface import SettingsScope
 from chorus.commands.doctor import check_hooks, check_sessions
-from chorus.commands.status import render, suggest_next
-from chorus.model.api.json_api import SessionJson, SessionState, StatusJson
+from chorus.commands.status import count_prompts, render, suggest_next
+from chorus.model.api.json_api import PromptJson, SessionJson, SessionState, StatusJson
 from chorus.store.repository import Repository
 from tests.repos import UserRepo
 
@@ -47,6 +47,31 @@ STATUS: StatusJson = {
     "problems": ["inotify watch limit reached: changes are found by scanning"],
     "sessions": [session("a", "idle", "transcript"), session("b", "gone", "hook")],
 }
+
+
+def prompt(session: str | None) -> PromptJson:
+    return {
+        "id": "p1",
+        "session": session,
+        "pane": None,
+        "kind": "bash",
+        "tool": None,
+        "title": "",
+        "question": "",
+        "options": [],
+        "fingerprint": "",
+        "since": None,
+    }
+
+
+def test_only_the_prompts_of_sessions_in_another_work_tree_are_left_out() -> None:
+    own, other, unplaced = session("a", "idle"), session("b", "idle"), session("c", "idle")
+    own["worktree"], other["worktree"] = "main", "feature"
+    sessions = [own, other, unplaced]
+    pending = [*(prompt(one["id"]) for one in sessions), prompt(None), prompt("never seen")]
+    assert count_prompts(pending, sessions, "main") == 4
+    assert count_prompts(pending, sessions, "feature") == 4
+    assert count_prompts([prompt(other["id"])], sessions, "main") == 0
 
 
 def test_ended_sessions_are_counted_and_listed_with_all() -> None:
