@@ -158,7 +158,7 @@ class Journal:
         reason: str | None = None,
         lane: Lane | None = None,
     ) -> TimelineCommit:
-        """Record an action on the timeline and on a lane (default: its session's)."""
+        """Record an action on the timeline and on `lane`, by default the lane of the action's session."""
         files = describe_edits(self.workspace, edits)
         record = Record(
             kind=RecordKind.ACTION,
@@ -224,7 +224,7 @@ class Journal:
         self._numbers.take(number)
 
     def append_mark(self, mark: Mark) -> None:
-        """Append a mark, with the current time if it has none."""
+        """Append a mark. A mark without a time gets the current time."""
         self._append_mark({"seconds": self.workspace.now(), **mark})
 
     def reword(self, action: ToolUseId, summary: str) -> None:

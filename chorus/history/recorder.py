@@ -1,7 +1,7 @@
 """The recorder: records the changes of a work tree on its timeline, and an agent's changes on its lane.
 
-An action is recorded once, even if it is reported again, also after a restart. Never changes the user's
-files, HEAD, the index, or a branch that is not a lane.
+An action is recorded once, even if it is reported again, for example after a restart. The recorder never
+changes the user's files, HEAD, the index, or a branch that is not a lane.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -86,10 +86,10 @@ class Recorder:
         *,
         is_waiting: Callable[[], bool] = lambda: True,
     ) -> bool:
-        """Record what changed at these `paths` (None: anywhere) before a call starts, as an outside change.
+        """Record, as an outside change, what changed at `paths` (None: anywhere) before a call starts.
 
-        `is_waiting`: whether the client still waits for its hook. If not, the call itself may have made the
-        changes: record none of them, and return False.
+        `is_waiting` returns whether the client still waits for its hook. If it does not wait, the call itself
+        may have made the changes: record none of them, and return False.
         """
         if not is_waiting():
             return False
@@ -105,7 +105,7 @@ class Recorder:
     def record_outside(
         self, paths: Iterable[str] | None = None, exclude: Collection[str] = (), reason: str | None = None
     ) -> list[TimelineCommit]:
-        """Record what changed at these `paths` (None: anywhere), except `exclude`, as an outside change."""
+        """Record, as an outside change, what changed at `paths` (None: anywhere) except at `exclude`."""
         with self.journal.writing():
             seen = self._observe(paths, exclude)
             rest = [self.journal.append_outside(seen.edits, reason)] if seen.edits else []
@@ -125,7 +125,7 @@ class Recorder:
         *,
         shared: bool = False,
     ) -> None:
-        """Record what changed at these `paths` (None: anywhere) while the action ran, as its change."""
+        """Record, as the action's change, what changed at `paths` (None: anywhere) while the action ran."""
         self.record_ended([EndedCall(action, paths, shared=shared)], source)
 
     def record_ended(
@@ -139,9 +139,9 @@ class Recorder:
     ) -> bool:
         """Record calls that have ended, oldest first, each with its own part of what changed.
 
-        `open_paths`: the paths that unfinished calls name. With `wait_for_open_calls`, record none of these
-        changes and return False in two cases: part of them may belong to a call whose end is not reported
-        yet, or `is_overtaken` returns True after the files were read.
+        `open_paths`: the paths that unfinished calls name. `wait_for_open_calls`: if some of the changes may
+        belong to a call whose end is not reported yet, record none of them and return False. The same applies
+        if `is_overtaken` returns True after the files were read.
         """
         with self.journal.writing():
             once = {call.action.id: call for call in reversed(calls)}
@@ -266,7 +266,8 @@ class Recorder:
     def _skipped(self, result: Attribution, index: int, seen: DiskChanges) -> list[str]:
         """Return the paths that a call names but that are not recorded, each with the reason.
 
-        For a call that may write anywhere: the paths that the scan newly left out.
+        For a call that may write anywhere, return the paths that the scan left out, except those reported
+        before.
         """
         call, paths = result.calls[index], result.paths[index]
         if not call.names_its_paths:
@@ -289,5 +290,5 @@ def in_order_of_ends(calls: list[EndedCall]) -> list[EndedCall]:
 
 
 def is_skipped(path: RepoPath, skipped: Iterable[str]) -> bool:
-    """Whether one of these lines, `PATH REASON`, is about this path."""
+    """Whether one of the lines `PATH REASON` in `skipped` is about this path."""
     return any(line.startswith(f"{path} ") for line in skipped)

@@ -32,7 +32,7 @@ class RecordKind(Enum):
 
 
 class Edit(NamedTuple):
-    """One path of a change. `before` or `after` is None if there is no file then."""
+    """One path of a change. `before` or `after` is None if the file did not exist at that time."""
 
     path: RepoPath
     before: TreeEntry | None

@@ -1,7 +1,8 @@
 """Drop the oldest records of a timeline, so that git can free their objects.
 
-Stops at the first record that is younger than the limit, still open for review, or on an existing lane. The
-others are rewritten on top of a new start record, with the same trees, messages and numbers.
+Stops at the first record that is younger than the limit, still open for review, or on an existing lane. That
+record and all newer ones are rewritten on top of a new start record, with the same trees, messages and
+numbers.
 """
 
 from dataclasses import replace
@@ -17,7 +18,7 @@ FORGOTTEN_SUMMARY = "start: what came before is forgotten"
 
 
 def forget_old_records(recorder: Recorder, before_seconds: int) -> int:
-    """Drop the oldest unneeded records from before `before_seconds`, and return their number."""
+    """Drop the oldest records older than `before_seconds` that nothing needs, and return their number."""
     with recorder.journal.writing():
         count = count_droppable(recorder, before_seconds)
         if count:

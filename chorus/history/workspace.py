@@ -85,7 +85,7 @@ class Workspace:
             self._lock = None
 
     def read(self, entry: TreeEntry | None) -> bytes | None:
-        """The bytes of a file; None if it does not exist. The last few are cached: most are read twice."""
+        """The bytes of a file; None if it does not exist. Some are cached, because most are read twice."""
         if entry is None:
             return None
         data = self._contents.pop(entry.oid, None)
@@ -152,7 +152,7 @@ class Workspace:
         return int(time.time())
 
     def splice(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid:
-        """The tree with these changes. Cached, because timeline and lane often need the same tree."""
+        """Return the tree `root` with these changes. Cached: timeline and lane often need the same tree."""
         wanted = (root, tuple(changes.items()))
         if self._spliced is None or self._spliced[0] != wanted:
             self._spliced = (wanted, self.trees.splice(root, changes))

@@ -16,7 +16,7 @@ LOOK_SECONDS = 1.0
 
 
 class LiveInbox:
-    """Follows all repositories of the user. `changed` is called whenever something about them changes."""
+    """Follows all repositories of the user. `changed` is called whenever one of them changes."""
 
     def __init__(
         self, changed: Callable[[], None], list_homes: Callable[[], list[Home]] | None = None

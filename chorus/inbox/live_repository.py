@@ -143,8 +143,8 @@ class LiveRepository:
 class _Link:
     """A connection to a watcher: `ask` sends a request and returns the answer; `take_event` gets the events.
 
-    When `ask` returns, later events may have been handled already. The function `take`, if passed to `ask`,
-    gets the answer before they are handled.
+    Events that follow the answer may be handled before `ask` returns. A function `take` that is passed to
+    `ask` gets the answer before those events are handled.
     """
 
     def __init__(self, streams: Streams, take_event: Callable[[Message], None]) -> None:

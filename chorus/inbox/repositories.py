@@ -43,7 +43,7 @@ def list_requests(path: Path) -> list[Request]:
 def main_work_tree(home: Home) -> Path:
     """Return the repository's main work tree, else its first linked one.
 
-    If Chorus has recorded none that exists, return the directory that contains the git directory.
+    If Chorus has recorded no work tree that exists, return the directory that contains the git directory.
     """
     trees = list_work_trees(home)
     return next(iter(trees.values()), home.common_dir.parent)

@@ -19,7 +19,7 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class AllowAlways:
-    """Choose the option that allows the call and changes which later calls need permission."""
+    """Allow with the option that also changes which later calls need permission."""
 
 
 @dataclass(frozen=True, slots=True)

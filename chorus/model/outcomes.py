@@ -65,7 +65,7 @@ class CallOpened(NamedTuple):
 
 
 class CallStarted(NamedTuple):
-    """A call that was announced before is about to run."""
+    """A call that `CallOpened` has reported is about to run."""
 
     call: Call
 
@@ -87,7 +87,7 @@ class StatusCorrected:
 
 @dataclass(frozen=True, slots=True)
 class LeadTextAdded:
-    """A later source shows the agent's text before a closed action."""
+    """A later source shows the lead text of an action that is already closed."""
 
     id: ToolUseId
     lead_text: str
@@ -96,7 +96,7 @@ class LeadTextAdded:
 
 @dataclass(frozen=True, slots=True)
 class OwnerCorrected:
-    """A later source shows who made a closed action."""
+    """A later source shows who made an action that is already closed."""
 
     id: ToolUseId
     session: SessionId | None
@@ -108,8 +108,8 @@ class OwnerCorrected:
 class PromptOpened:
     """The client waits for an answer.
 
-    `request`: the id that a control_response must name, if there is one. `id`: the call that the prompt is
-    for; None if unknown.
+    `request`: the id that a control_response must name; None if the client takes no such response. `id`: the
+    call that the prompt is for; None if unknown.
     """
 
     session: SessionId | None

@@ -157,9 +157,9 @@ def screen_reading_json(found: Prompt | UnknownPrompt | NoPrompt) -> PromptJson 
 
 
 def split_body(rows: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the rows between the first and the last horizontal rule, and the rows outside these two.
+    """Split rows into those between the first and the last horizontal rule, and all others.
 
-    With fewer than two rules, the first list has all rows.
+    The two rules themselves are left out. With fewer than two rules, the first list has all rows.
     """
     rules = [index for index, row in enumerate(rows) if _RULE_LINE.fullmatch(row)]
     if len(rules) < 2:
@@ -169,7 +169,7 @@ def split_body(rows: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def without_root(row: str, root: str) -> str:
-    """Make a path below `root` relative, as the client shows it. Any other row is returned unchanged."""
+    """If the row is a path below `root`, make it relative, as the client does; otherwise return the row."""
     path = row.strip()
     return path[len(root) + 1 :] if root and path.startswith(f"{root}/") else row
 

@@ -296,8 +296,8 @@ def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> Ses
 def join_turn(saved: TurnJson, known: TurnJson) -> TurnJson:
     """Merge two records of one turn: `saved` by an earlier watcher, and `known` to this watcher.
 
-    Where they differ, `known` counts if it has more tokens, because then the turn went on; otherwise `saved`
-    counts.
+    If `known` has more tokens, the turn went on after it was saved, and the values of `known` are used.
+    Otherwise those of `saved` are used.
     """
     went_on = _count_tokens(known) > _count_tokens(saved)
     newer, older = (known, saved) if went_on else (saved, known)
@@ -318,7 +318,7 @@ def _count_tokens(turn: TurnJson) -> int:
 def _since_last(
     totals: LruDict[SessionId, float], session: SessionId | None, total: float | None
 ) -> float | None:
-    """Return how much a session's total has grown since the last one in `totals`, and store the new one.
+    """Return how much a session's total has grown since the one stored in `totals`, and store the new total.
 
     A total that is lower than before comes from a restarted client, which counts from zero.
     """

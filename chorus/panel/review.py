@@ -36,7 +36,7 @@ MAX_DONE_STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class ReviewTarget:
-    """The action or turn that a key acts on. `arguments`: for the request to the watcher."""
+    """The action or turn that a key acts on. `arguments`: those of the request to the watcher."""
 
     description: str
     arguments: RevertArguments
@@ -51,7 +51,7 @@ class ReviewTarget:
 
 @dataclass(frozen=True, slots=True)
 class DoneStep:
-    """A change that the user made in the panel. `undo`: None if impossible; `what` then says so."""
+    """A change made in the panel. `undo` is None if it cannot be undone; `what` then says so."""
 
     what: str
     undo: Callable[[], Awaitable[None]] | None
@@ -127,7 +127,7 @@ class Review:
         start_task(self._queue, "review", self._send_notes)
 
     def undo(self) -> None:
-        """Undo the last step made in the panel or, without one, redo the reverted action under the cursor."""
+        """Undo the last step made in the panel. Without one, redo the reverted action under the cursor."""
         entry = self._queue.entry
         if self._done:
             start_task(self._queue, "review", self._undo)
@@ -370,9 +370,9 @@ class Review:
             self._status.show(f"landed {commits} on {answer.get('onto', '')}{rest}", "done", command)
 
     def _lane(self) -> str | None:
-        """Return the lane to land: of the action under the cursor, else of the session, else the only lane.
+        """Return the lane to land; None if there is none.
 
-        None if there is no such lane.
+        This is the lane of the action under the cursor, else the lane of the session, else the only lane.
         """
         if (entry := self._queue.entry) and entry.lane:
             return entry.lane

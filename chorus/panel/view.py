@@ -167,7 +167,7 @@ class PanelView:
         self.refresh_bars()
 
     def pick_session(self, session: str | None) -> None:
-        """Show only this session's actions; None for all."""
+        """Show the actions of `session` only, or those of all sessions if `session` is None."""
         self.queue.set_session(session)
         self.sessions.update_from_model(picked=session)
         self.refresh_bars()
@@ -241,7 +241,7 @@ class PanelView:
                 self.status.show(text, "done" if text == RECONNECTED else "warning")
 
     def _update_prompt(self) -> None:
-        """Show the current prompt. Once that prompt is no longer pending, show the first one."""
+        """Show the current prompt or, once it is no longer pending, the first pending one."""
         prompts = self._model.prompts
         if self._prompt not in prompts:
             self._prompt = next(iter(prompts), None)

@@ -1,7 +1,7 @@
 """Lists of harmless arguments.
 
-Given only these arguments, a program writes only the files that they name, and runs no other program.
-Builders, checkers, test runners and git subcommands that write are exceptions.
+With only these arguments, a program runs no other program, and writes only files that the arguments name.
+Exceptions are builders, checkers, test runners, and git subcommands that write.
 """
 
 import re
@@ -31,7 +31,7 @@ class _Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The harmless arguments of a program. Any other counts as harmful, even a shortened long flag."""
+    """The harmless arguments of a program. Any other argument is harmful, even a shortened long flag."""
 
     flags: frozenset[str]
     valued: frozenset[str]  # flags with a value: `-n 5`, `-n5`, `--lines=5`
@@ -79,7 +79,7 @@ class Arguments:
         return not self.below_flags or bool(self.below_flags & _flags_in(words))
 
     def operands(self, words: tuple[str, ...]) -> list[str]:
-        """Return the words that are neither flags nor their values."""
+        """Return the words that are neither flags nor values of flags."""
         return [word for word, form in self._forms(words) if form is _Form.OPERAND]
 
     def _forms(self, words: tuple[str, ...]) -> Iterator[tuple[str, _Form]]:

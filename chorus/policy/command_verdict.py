@@ -1,4 +1,7 @@
-"""Judge a shell text: deny and ask rules apply to all it may run, allow rules only to literal commands."""
+"""Judge a shell text by the rules of the policy.
+
+Deny and ask rules apply to everything that the text may run; allow rules apply to literal commands only.
+"""
 
 import posixpath
 import re
@@ -54,7 +57,7 @@ def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
 def _restriction_of(context: PolicyContext, commands: Iterable[Command]) -> Finding | None:
     """Return the strictest finding of the deny and ask rules that match a command; None if none matches.
 
-    A deny rule that matches without certainty gives a finding to ask the user.
+    If it is not certain that a deny rule matches, its finding is to ask the user.
     """
     found = (
         Finding(
@@ -89,9 +92,9 @@ def _restrictions_of_words(
 
 
 def possible_paths(text: str) -> list[str]:
-    """Return the paths that may be in a word: the parts between `=:@,`, and the word itself.
+    """Return the paths that may be in a word: the word itself, and its parts between `=:@,`.
 
-    Of a flag, only the parts that may be its value.
+    If the word is a flag, return only the parts that may be the flag's value.
     """
     first, *found = _PART_MARK.split(text)
     if not text.startswith("-"):
@@ -126,7 +129,7 @@ class _LiteralJudge:
     def _judge_command(self, command: tuple[str, ...]) -> Finding:
         """Judge a command by the deny and ask rules; if none matches, by the allow rules.
 
-        The deny and ask rules are also matched against the commands inside it, such as `rm` in `env rm`.
+        The deny and ask rules are also matched against commands inside the command, such as `rm` in `env rm`.
         """
         restriction = _restriction_of(self._context, unwrap(command).commands)
         if restriction is not None:
@@ -176,7 +179,10 @@ class _LiteralJudge:
                     yield from self._judge_place(command[0], word)
 
     def _judge_place(self, program: str, word: str) -> Iterator[Finding]:
-        """Ask the user about a file outside the work tree or, for git, of another repository inside it."""
+        """Ask the user about a file outside the work tree.
+
+        For git, also ask about a file of another repository inside the work tree.
+        """
         # pytest: what follows `::` is a test in the file.
         for named in dict.fromkeys((word, word.partition("::")[0])):
             path = self._context.resolve(posixpath.join(self._directory, named))
@@ -228,8 +234,8 @@ class _LiteralJudge:
     def _judge_repository(self, command: tuple[str, ...]) -> Iterator[Finding]:
         """Ask the user about a git command that would not use the repository of the work tree.
 
-        Also ask about one below its root, unless the whole script only reads: git takes settings, and
-        programs that they name, from the repository that it finds.
+        Below the root of the work tree, also ask unless the whole script only reads. The reason: git takes
+        settings, and programs that the settings name, from the repository that it finds.
         """
         here = self._context.resolve(self._directory or ".")
         if here is None or self._repository() != self._context.root:
@@ -258,7 +264,7 @@ def _expands_names(program: str, operands: Iterable[str]) -> bool:
 
 
 def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:
-    """Explain why a rule that matches the command does not allow it; None if it does."""
+    """Explain why a rule that matches the command does not allow it; None if the rule allows it."""
     pattern = rule.command
     if pattern is None or pattern.is_exact:
         return None

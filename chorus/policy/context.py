@@ -1,8 +1,8 @@
 """The parts of a verdict: findings, the policy with its work tree, and judged paths.
 
 Paths are resolved before they are judged, so a link out of the work tree counts as outside. Protected files,
-such as `.git` and `.claude`, decide what runs or needs permission later. An allow rule applies to them only
-if its pattern has the same name.
+such as `.git` and `.claude`, affect what runs later or which calls need permission later. An allow rule
+applies to a protected file only if the rule's pattern contains the protected name.
 """
 
 import posixpath
@@ -88,7 +88,7 @@ class PolicyContext:
         return GuardedPaths((pattern for each in patterns for pattern in each), self.root)
 
     def patterns(self, pattern: str) -> tuple[str, ...]:
-        """Return the pattern as written and, if that differs, with its links followed."""
+        """Return the pattern as written and, if that is different, the pattern with its links followed."""
         if pattern not in self._resolved_patterns:
             self._resolved_patterns[pattern] = resolve_pattern(pattern, self.root, self.resolve)
         return tuple(dict.fromkeys((pattern, self._resolved_patterns[pattern])))

@@ -38,7 +38,7 @@ class NotLiteral(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LiteralScript:
-    """The commands in a script, each as the words its program gets."""
+    """The commands in a script. Each command is the words that its program gets."""
 
     commands: tuple[tuple[str, ...], ...]
     # The separator after each command; the last command may have none. Further line ends are left out.

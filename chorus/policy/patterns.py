@@ -56,7 +56,7 @@ class CommandPattern:
         return self.words[: len(words)] == words
 
     def allows(self, command: tuple[str, ...]) -> bool:
-        """True if each word matches the pattern's word in its place. More words match only a last `*`."""
+        """True if each word matches the pattern's word at the same place. Further words need a last `*`."""
         return self._matches(command)
 
     def restricts(self, command: Command) -> PatternMatch:
@@ -83,8 +83,8 @@ class CommandPattern:
     def _matches_reordered(self, arguments: list[str], count: int) -> bool:
         """True if the arguments have the pattern's flags in any order, and its other words in the same order.
 
-        More arguments, or unknown ones, are accepted only if the pattern ends in `*`. `count` includes the
-        unknown ones.
+        Further arguments, and unknown ones, are accepted only if the pattern ends in `*`. `count`: the number
+        of all arguments, unknown ones included.
         """
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_same_flag(one, other) for other in given) for one in wanted):
@@ -118,8 +118,9 @@ def parse_command_pattern(text: str) -> CommandPattern:
 def path_matches(pattern: str, path: str, root: str, *, strict: bool) -> bool:
     """True if a resolved path matches the pattern. A relative pattern is below `root`.
 
-    `**` matches any text, `*` any text within one name, `?` one character; a "/" at the end, everything
-    below. `strict`: names also match if some file system treats them as equal, such as `.ENV` and `.env`.
+    `**` matches any text, `*` any text within one name, and `?` one character. A pattern that ends in "/"
+    matches everything below the directory. `strict`: names also match if some file system treats them as
+    equal, such as `.ENV` and `.env`.
     """
     if strict:
         return _path_regex(_whole_pattern(pattern, root, strict=True)).fullmatch(normalize(path)) is not None

@@ -1,7 +1,7 @@
-"""The known programs: the arguments with which each is harmless, and the programs without such arguments.
+"""The known programs: each with its harmless arguments, and those that have no harmless arguments.
 
-A rule that ends in `*` allows only arguments listed here, unless it allows any arguments. Left out on purpose
-are arguments that run another program (`-exec`), write a file (`-o`) or name a file of commands.
+A rule that ends in `*` allows only arguments listed here, unless it allows any arguments. Arguments that run
+another program (`-exec`), write a file (`-o`) or name a file of commands are left out on purpose.
 """
 
 import re
@@ -45,7 +45,7 @@ _PROGRAMS: dict[str, Arguments] = {}
 
 
 def find_arguments(words: tuple[str, ...]) -> tuple[str, Arguments] | None:
-    """Find the longest listed name at the start of a command, and its arguments. None if there is none."""
+    """Find the longest listed name at the start of a command. Return the name and its arguments, or None."""
     for length in (3, 2, 1):
         name = " ".join(words[:length])
         # A word may have a blank in it: `python "-m pytest"` does not run pytest.

@@ -45,8 +45,8 @@ def parse_shell(text: str) -> ShellScript:
 def _walk(text: str, script: ShellScript) -> None:
     """Collect commands and files from the syntax tree of the text, with continued lines joined.
 
-    The grammar's scanner crashes on some characters outside ASCII, so it gets a copy with an `x` for each of
-    them. The words are read from the text itself, at the same positions.
+    The grammar's scanner crashes on some characters outside ASCII. So it gets a copy of the text in which
+    each such character is an `x`. The words are read from the text itself, at the same positions.
     """
     joined = text.replace("\\\n", "")
     nodes = [Parser(_LANGUAGE).parse(_NOT_PLAIN.sub("x", joined).encode("ascii")).root_node]

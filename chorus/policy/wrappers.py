@@ -145,7 +145,7 @@ def _read_flag(word: str, valued: frozenset[str]) -> tuple[str | None, str | Non
 
 
 def _split_words(text: str) -> Command:
-    """Split a text as `env -S` does; in it, `\\_` is a blank."""
+    """Split a text as `env -S` does: `\\_` stands for a blank."""
     commands = parse_shell("env " + text.replace("\\_", " ")).commands
     return commands[0][1:] if commands else ()
 

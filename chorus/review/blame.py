@@ -40,7 +40,10 @@ MAX_COMPARED_FILES = 200
 
 @dataclass(slots=True)
 class Blame:
-    """By line, counted from 0: the action that wrote it, and the commit that `git blame` names."""
+    """The result of a blame. Lines are counted from 0.
+
+    `actions`: the action that wrote each line. `commits`: the commit that `git blame` names for each line.
+    """
 
     actions: dict[int, str] = field(default_factory=dict)
     commits: dict[int, Oid] = field(default_factory=dict)
@@ -53,7 +56,10 @@ def blame_from_disk(root: Path, name: str, line: int | None) -> list[BlameLineJs
 
 
 def run_git_blame(git: Git, path: RepoPath, line: int | None) -> bytes:
-    """Run `git blame` for one line or all; empty if git fails, as for an untracked file. May take seconds."""
+    """Run `git blame` for one line, or for all lines if `line` is None. May take seconds.
+
+    Returns no output if git fails, for example for an untracked file.
+    """
     part = ("-L", f"{line},{line}") if line is not None else ()
     done = git.attempt("blame", "--line-porcelain", *part, "--", path)
     return b"" if done.returncode else done.stdout
@@ -86,7 +92,7 @@ def _missing_file(name: str, state: FileState) -> str:
 
 
 class _LineTracer:
-    """Follows lines back through the records of one path, newest first, also under its older names.
+    """Follows lines back through the records of a file, newest first, and across renames.
 
     `below`: look only at records before this position on the timeline.
     """
@@ -137,7 +143,7 @@ class _LineTracer:
         return written
 
     def _trace_revert(self, written: dict[int, int], after: bytes, index: int) -> dict[int, int]:
-        """Follow the lines that a revert restored, from before the reverted action; return the others."""
+        """Follow the lines that a revert restored, starting before the reverted action; return the others."""
         for name in self._records[index].record.reverts:
             older = range(index + 1, len(self._records))
             target = next((p for p in older if self._records[p].record.action == name), None)
@@ -154,7 +160,10 @@ class _LineTracer:
 
 
 def find_renamed(history: FileHistory, recorded: TimelineCommit, after: bytes) -> Edit | None:
-    """Find the edit that deleted the old file of a rename: it had at least half of the new file's lines."""
+    """Find the edit that deleted the old file of a rename.
+
+    The old file must have at least half of the new file's lines.
+    """
     new = Counter(split_lines(after))
     best, most = None, new.total() / 2
     for edit in history.edits(recorded)[:MAX_COMPARED_FILES]:
@@ -207,7 +216,7 @@ def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]
 def _find_action(history: FileHistory, commit: Oid, path: RepoPath, text: bytes) -> str | None:
     """Find the action that wrote this line, among those that the commit names.
 
-    If there are several, it is the last one that added a line with this text.
+    If the commit names several, take the last of them that added a line with this text.
     """
     message = history.workspace.store.read_commit(commit).message
     names = tuple(dict.fromkeys((*parse_actions(message), *parse_parts(message))))

@@ -23,7 +23,8 @@ class NoSuchLane(NotFound):
 def drop(recorder: Recorder, name: str | None) -> list[str]:
     """Delete the branch of one lane, or of every lane of this work tree; return their names.
 
-    A branch of the user that has the name of a dropped lane is deleted only if it is `name`.
+    The user may have made a branch with the name of a dropped lane. That branch is deleted only if `name` is
+    its name.
     """
     with recorder.journal.writing():
         existing = recorder.lanes.existing() if name is None else _with_tip(recorder, name)

@@ -84,7 +84,10 @@ def prepare_revert(
     markers: bool = False,
     step: Callable[[], None] = lambda: None,
 ) -> PreparedRevert:
-    """Plan the revert of the selected actions. `step` is called often; what it raises ends the planning."""
+    """Plan the revert of the selected actions.
+
+    `step` is called often. An exception that it raises ends the planning.
+    """
     targets = select_changes(recorder, selection, step)
     if not selection.hunks:
         _refuse_part_of_group(recorder, selection, targets)
@@ -103,7 +106,7 @@ def list_revertible_hunks(recorder: Recorder, action: str) -> list[HunkJson]:
 def redo(
     recorder: Recorder, selection: Selection, *, dry_run: bool = False, busy: Collection[str] = ()
 ) -> RevertJson:
-    """Undo the newest revert of each action. The revert itself can be named instead."""
+    """Undo the newest revert of each selected action. If a revert is selected, undo that revert."""
     prepared = prepare_redo(recorder, selection)
     return prepared.result if dry_run else apply_prepared(recorder, prepared, busy=busy)
 

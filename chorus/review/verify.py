@@ -82,7 +82,7 @@ def is_on_disk(recorder: Recorder, path: RepoPath, entry: TreeEntry) -> bool:
 
 
 def check_lanes(recorder: Recorder) -> Iterator[Problem]:
-    """Check that replaying each lane's actions gives its commits, and that its branch is at the last commit.
+    """Check that each lane has the commits that its actions make, and that its branch is at the last one.
 
     Dropped lanes are skipped: their commits may be gone.
     """

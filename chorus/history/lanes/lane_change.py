@@ -1,7 +1,7 @@
 """Turn an action's change into a change of the lane's own tree, in the form git stores.
 
-If the action changes lines by other authors that the lane lacks, those lines are returned as context, which
-is committed first.
+The action may change lines of other authors that the lane does not have. These lines are returned as context,
+to be committed before the action's change.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +16,10 @@ from chorus.store.objects.trees import TreeEntry
 
 @dataclass(frozen=True, slots=True)
 class LaneChange:
-    """The entries to put on the lane; None: the file is removed. `context` is committed first, by itself.
+    """The change of a lane's tree: by path, the new entry, or None to remove the file.
 
-    `lines`: the lines in each context, counted from 1 in the file before the action; a path without lines has
-    its whole file as context.
+    `context` is committed first, by itself. `lines`: by path, the lines that the context adds, counted from 1
+    in the file before the action. A path without lines has its whole file as context.
     """
 
     context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
@@ -82,8 +82,8 @@ def merge_tree_entries(
 ) -> TreeEntry | None:
     """Return `ours` with the change from `base` to `theirs`; None if the changes conflict.
 
-    Also None if one of the three is not a regular file. `order`: the version that decides the order of lines
-    inserted at one point; by default `theirs`.
+    The result is also None if one of the three is not a regular file. Lines inserted at one point get their
+    order from `order`, by default from `theirs`.
     """
     if base is None or ours is None or theirs is None:
         return None
@@ -109,7 +109,7 @@ def _place_whole(
 ) -> None:
     """Add to `plan` a change that cannot be merged line by line.
 
-    `entries`: the file before the action, on the lane, and after the action.
+    `entries`: the file's versions before the action, on the lane, and after the action.
     """
     before, ours, after = entries
     if ours == after and after is not None:
@@ -137,7 +137,7 @@ def _plain_contents(workspace: Workspace, *entries: TreeEntry | None) -> list[by
 def in_the_way(
     workspace: Workspace, tree: Oid | None, path: RepoPath, plan: LaneChange
 ) -> Iterator[RepoPath]:
-    """The lane's files that block `path`: a file in place of a directory above it, or the files below it."""
+    """The lane's files that block `path`: files where a directory is needed, and files below `path`."""
     parent = path.rpartition("/")[0]
     while parent:
         above = RepoPath(parent)

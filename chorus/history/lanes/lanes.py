@@ -1,7 +1,8 @@
-"""The lanes of one work tree: which branch a session's next action goes to, and the commits on it.
+"""The lanes of one work tree: their commits, and the choice of a lane for a session's next action.
 
-A session has one lane for each branch that the user had checked out, until the lane is dropped or checked
-out. A branch is never moved if it is checked out anywhere, or if Chorus did not create it.
+A session has one lane for each branch that the user had checked out. If that lane is dropped or checked out,
+the session's next action starts a new one. A branch is never moved if it is checked out anywhere, or if
+Chorus did not create it.
 """
 
 import os
@@ -86,7 +87,7 @@ class Lanes:
     def choose(
         self, session: SessionId | None, branch: str, head: Head, message: str | None, day: str
     ) -> Lane:
-        """Return the lane for the session's next action: its free lane on this branch, or a new one."""
+        """Return the session's lane for `branch`; a new lane if that one does not exist or is not free."""
         self._catch_up()
         lane = self._by_key.get((session, branch))
         if lane is not None and self._is_free(lane, head):
@@ -97,7 +98,7 @@ class Lanes:
         return Lane(name, session, branch, head.oid)
 
     def find_free(self, name: LaneName, head: Head) -> Lane | None:
-        """The lane of that name, if its branch exists and is checked out nowhere."""
+        """Return the lane with this name, if its branch exists and is not checked out anywhere."""
         self._catch_up()
         lane = self._by_name.get(name)
         return lane if lane is not None and self._is_free(lane, head) else None
@@ -105,7 +106,7 @@ class Lanes:
     def prepare(
         self, lane: Lane, record: Record, edits: Sequence[Edit], seconds: int | None
     ) -> PreparedCommit:
-        """Write the objects of a lane commit, and before it a context commit if needed. No ref moves."""
+        """Write the objects of a lane commit and, if needed, of a context commit before it. Moves no ref."""
         tip = self._workspace.refs.read(lane.ref)
         parent = tip or lane.base
         tree = self._tree_of(parent) if parent else None
@@ -155,7 +156,7 @@ class Lanes:
         *,
         by_agent: bool,
     ) -> tuple[Oid, Oid]:
-        """Write a commit, which is empty if the lane already has the change; return it and its tree."""
+        """Write a commit and return it with its tree. It is empty if the lane already has the change."""
         new = self._workspace.splice(tree, changes) if changes else tree or EMPTY_TREE
         parents = (parent,) if parent else ()
         authorship = Authorship(self._workspace.now(), seconds, by_agent=by_agent)
@@ -189,7 +190,8 @@ class Lanes:
     def _origin(self, lane: Lane, path: RepoPath) -> str:
         """Return who last changed a file, not counting this lane's own actions.
 
-        The result is an action's id, `outside:COMMIT`, or `start` if nobody has since the timeline began.
+        The result is an action's id, `outside:COMMIT`, or `start` if nobody else has changed the file since
+        the timeline began.
         """
         for recorded in self._timeline.touching(path):
             record = recorded.record
@@ -204,9 +206,10 @@ class Lanes:
         return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(lane, tip)
 
     def _is_ours(self, lane: Lane, tip: Oid) -> bool:
-        """Return whether the branch with this tip is the lane, judged by its newest commit of an action.
+        """Return whether the branch at `tip` is this lane.
 
-        The user may have added commits on top. After a drop, another branch may have the lane's name.
+        The branch's newest commit of an action decides, because the user may have added commits on top. After
+        a drop, another branch may have the lane's name.
         """
         if (lane.name, tip) == self._moved:
             return True

@@ -1,6 +1,6 @@
 """The log of one work tree read from disk, newest first and only as far as needed.
 
-Gives the same entries as `MemoryLog`. Raises `TimelineUnreadable` if only the whole history can answer.
+Gives the same entries as `MemoryLog`. Raises `TimelineUnreadable` if the answer needs the whole history.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class DiskLog:
         return lanes_json(count_by_lane(entries), reversed(rows.values()), tips.get, self.worktree)
 
     def show(self, name: str, *, user_diff: bool = False) -> ActionJson:
-        """The action with that number, id or lane commit, or the outside change with that timeline commit."""
+        """Show an action by its number, id or lane commit, or an outside change by its timeline commit."""
         entry = self._find_call(name) or self._find_record(name)
         # A lane commit may be abbreviated: only the whole log shows whether it is unique.
         entry = entry or find_entry(list(self.entries())[::-1], name)

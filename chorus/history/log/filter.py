@@ -1,4 +1,4 @@
-"""Select entries of the log by a `LogFilter`, newest first and no further than the filter needs."""
+"""Select entries of the log by a `LogFilter`, newest first, and read no older entries than needed."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -67,7 +67,10 @@ def _find_turns(entries: Sequence[LogEntry], names: Iterable[str]) -> set[TurnId
 
 
 def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
-    """The entries older than action `before`. Outside changes have no number: the log's order decides."""
+    """The entries older than action `before`.
+
+    Outside changes have no number, so their place in the log decides.
+    """
     unnumbered: list[LogEntry] = []
     entries = iter(newest)
     for entry in entries:

@@ -30,9 +30,10 @@ def merge_logs(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> lis
 
 
 def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[Sequence[R]]:
-    """Return the answers of `read` for each work tree, without those that do not have the action.
+    """Call `read` for each work tree, and return the results of the work trees that have the action.
 
-    Raises NoSuchAction if none of them has it.
+    `read` raises NoSuchAction if a work tree does not have the action. If none of them has it, the error is
+    passed on.
     """
     found: list[Sequence[R]] = []
     missing: NoSuchAction | None = None
@@ -47,10 +48,10 @@ def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[
 
 
 def find_action(name: str, trees: Mapping[str, T], here: str, look: Callable[[T, str], R]) -> R:
-    """Look up an action with `look`: `TREE:NAME` in that tree, a bare NAME in `here`, then in the others.
+    """Look up an action by calling `look`, which raises NoSuchAction if a tree does not have the action.
 
-    `look` raises NoSuchAction if a tree does not have the action. So does this function if no tree has it, or
-    if several others but not `here` do.
+    `TREE:NAME` is looked up in that tree; a bare NAME in `here`, then in the other trees. Raises NoSuchAction
+    if no tree has the action, or if several other trees have it and `here` does not.
     """
     tree, colon, rest = name.partition(":")
     if colon and tree in trees:
@@ -74,7 +75,7 @@ def find_action(name: str, trees: Mapping[str, T], here: str, look: Callable[[T,
 
 
 def path_in_tree(path: str, here: Path, tree: Path) -> str:
-    """The path at the same place in another work tree. A path outside `here` is returned as it is."""
+    """Return the same path in another work tree. A path outside `here` is returned as it is."""
     with suppress(ValueError):
         return str(tree / Path(path).relative_to(here))
     return path

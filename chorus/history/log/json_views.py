@@ -63,7 +63,7 @@ def _edit_json(edit: Edit) -> "EditJson":
 
 
 class LaneCounts(NamedTuple):
-    """By lane name: the number of its actions, of open ones, and its contexts (`BY LINES PATH`)."""
+    """By lane name: the number of actions, the number of open actions, and the contexts (`BY LINES PATH`)."""
 
     actions: Mapping[str, int]
     open_actions: Mapping[str, int]
@@ -111,7 +111,7 @@ def _sorted_contexts(texts: Iterable[str]) -> "list[ContextJson]":
 
 
 def changes_below(git: Git, commit: Oid, path: RepoPath) -> bool:
-    """Whether a timeline commit changed this file, or a file below this directory; True if git fails."""
+    """Whether a timeline commit changed `path` or a file below it; True if git fails."""
     return git.attempt("diff-tree", "--quiet", "-r", f"{commit}^", commit, "--", path).returncode != 0
 
 

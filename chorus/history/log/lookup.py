@@ -17,7 +17,7 @@ class NoSuchAction(NotFound):
 
 
 def find_entry(entries: Sequence[LogEntry], name: str) -> LogEntry:
-    """The action with that number, tool_use id or (abbreviated) lane commit."""
+    """Find an action by its number, its tool_use id or its lane commit, which may be abbreviated."""
     is_number = name.isdigit()
     for entry in entries:
         if entry.id == name or (is_number and str(entry.n) == name):

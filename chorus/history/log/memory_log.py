@@ -31,7 +31,7 @@ MAX_TAKEN = 4096
 
 
 class LogUpdate(NamedTuple):
-    """What was added since the last reading."""
+    """What was added to the timeline and the mark log since the last `read`."""
 
     records: list[TimelineCommit]
     marks: list[Mark]
@@ -79,7 +79,7 @@ class LogFollower:
         return LogUpdate(records, marks, touched)
 
     def _find_moved_off(self, marks: Sequence[Mark]) -> Set[str]:
-        """Return the landed actions that have left all branches since the last check, or are back on one."""
+        """Return the landed actions that left all branches since the last check, or came back to one."""
         if not self._marks.landings:
             return frozenset()
         stamp = read_branch_stamp(str(self._repository.common_dir), str(self._repository.git_dir))
@@ -151,7 +151,7 @@ class MemoryLog:
         return lanes_json(self._lane_counts, rows, workspace.refs.read, workspace.label)
 
     def show(self, name: str, *, user_diff: bool = False) -> ActionJson:
-        """The action with that number, id or lane commit, or the outside change with that timeline commit."""
+        """Show an action by its number, id or lane commit, or an outside change by its timeline commit."""
         return self.prepare_show(self.find(name), user_diff=user_diff)()
 
     def find(self, name: str) -> LogEntry:
@@ -161,7 +161,7 @@ class MemoryLog:
         return outside or find_entry(entries, name)
 
     def prepare_show(self, entry: LogEntry, *, user_diff: bool) -> Callable[[], ActionJson]:
-        """Return a function that shows an entry. It can run in any thread, because git's diff takes long."""
+        """Return a function that shows an entry. Any thread may call it, because git's diff takes long."""
         workspace = self._journal.workspace
         repository = workspace.repository
         own_dir, edits = str(repository.own_dir), self.edits(entry)
@@ -223,7 +223,7 @@ class MemoryLog:
 
 
 class LogChanges:
-    """The entries that are new or different since they were last taken."""
+    """Finds the entries that are new or have changed since the last `take`."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal

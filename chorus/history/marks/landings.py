@@ -40,7 +40,7 @@ BranchStamp: TypeAlias = tuple[tuple[str, int, int], ...]
 
 
 def find_landed(git: Git, landings: Mapping[str, Landing], tips: Sequence[str] = USER_BRANCHES) -> set[str]:
-    """The actions that have landed on the branches `tips`, which are arguments of `git rev-list`."""
+    """The actions that are on the branches `tips`, given as arguments of `git rev-list`."""
     if not landings:
         return set()
     lost = _find_lost(git, {commit for landing in landings.values() for commit in landing.commits}, tips)
@@ -72,7 +72,7 @@ def find_named_actions(git: Git, tips: Sequence[str], *limits: str) -> set[str]:
 def read_branch_stamp(common_dir: str, git_dir: str) -> BranchStamp:
     """Return a stamp that changes whenever HEAD or one of the user's branches moves.
 
-    git replaces the file of a ref by a rename, which changes the directory it is in.
+    git replaces a ref's file by a rename, which changes the modification time of the file's directory.
     """
     places = [f"{git_dir}/HEAD", f"{common_dir}/packed-refs"]
     places += [

@@ -170,7 +170,7 @@ class MarkLog:
 
 
 def read_marks(path: Path) -> tuple[list[bytes], list[Mark]]:
-    """Return the lines of calls, unparsed, and all other lines as marks. Incomplete lines are skipped."""
+    """Return the unparsed lines of calls, and all other marks, parsed. Incomplete lines are skipped."""
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:

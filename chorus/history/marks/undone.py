@@ -71,8 +71,8 @@ class UndoneActions:
     ) -> list[tuple[str, str, int, int]]:
         """Return what these edits undo or restore, as (action, path, lines gone, lines changed).
 
-        `revert`: the edits revert these actions; None: the edits are an outside change. A revert undoes no
-        other action, but may restore lines that were gone. Landed actions are left out unless `by_git`.
+        `revert`: the actions that the edits revert; None if the edits are an outside change. A revert undoes
+        no other action, but may restore lines that were gone. Landed actions are left out unless `by_git`.
         """
         if is_switch(reason):
             return []

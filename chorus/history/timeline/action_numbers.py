@@ -1,7 +1,7 @@
 """The numbers of actions, counted over all work trees of a repository.
 
-A shared file holds the newest number. It is written after the action, so a number may be used twice after a
-crash. TREE:NUMBER then says which action is meant.
+A shared file holds the newest number. The file is written after the action, so a crash may cause a number to
+be used twice. TREE:NUMBER then says which action is meant.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The positions of a file's lines, from its versions on the timeline.
 
-Versions are read only if a merge cannot otherwise decide which line is which, which is rare.
+Versions are read only in the rare case that a merge cannot otherwise decide which line is which.
 """
 
 from collections import OrderedDict
@@ -58,7 +58,7 @@ class FileLines:
         return lambda: self._follower.positions(path, self.versions(path), content, step)
 
     def at_edit(self, edit: Edit, recorded: TimelineCommit | None = None) -> Positions:
-        """Return the positions of a file's lines just after an edit. `recorded`: its record, if written."""
+        """Return the positions of a file's lines after an edit. `recorded`: the edit's record, if written."""
         return partial(self._at_edit, edit, recorded)
 
     def versions(self, path: RepoPath, before: TimelineCommit | None = None) -> Versions:
@@ -131,7 +131,7 @@ class LineFollower:
         content: bytes | None = None,
         step: Callable[[], None] = lambda: None,
     ) -> Mapping[bytes, int]:
-        """Return the place of each line text among all places of the file's history (see `LinePlaces`).
+        """Map the text of each line to its place in the file's history (see `LinePlaces`).
 
         The history is `versions`, then `content`. For `step`, see `FileLines.now`.
         """

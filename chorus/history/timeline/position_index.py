@@ -1,6 +1,7 @@
-"""Positions by key, in about twelve bytes each: only the hash of each key is kept.
+"""Positions by key, in a compact form: only the hash of each key is kept.
 
-Two keys may have the same hash, once in billions of histories, so callers check what they find.
+A key takes about twelve bytes. Two keys may have the same hash, once in billions of histories, so callers
+check the result.
 """
 
 from array import array

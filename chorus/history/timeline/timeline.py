@@ -1,7 +1,7 @@
 """The timeline of one work tree: every observed change, in order, each with its cause.
 
-A hidden ref holds a linear chain of commits. The tree of each holds the raw bytes last seen of every file,
-and differs from the tree before by exactly the edits of its record.
+A hidden ref points to a linear chain of commits. The tree of a commit holds the raw bytes last seen of every
+file. It differs from the previous tree by exactly the edits of the commit's record.
 """
 
 from array import array
@@ -65,7 +65,7 @@ class Timeline:
             refs.protect_from_gc(self.ref, old)  # git removed the reflog with the ref
 
     def append(self, record: Record, *, seconds: int | None = None) -> TimelineCommit:
-        """Add a record: objects first, then one move of the ref."""
+        """Add a record: write its objects, then move the ref once."""
         changes = {edit.path: edit.after for edit in record.edits}
         tree = self._workspace.splice(self.tree, changes) if changes else self.tree or EMPTY_TREE
         return self.append_tree(record, tree, seconds=seconds)
@@ -128,7 +128,7 @@ class Timeline:
     def touching_any(self, starts: Mapping[RepoPath, int]) -> Iterator[tuple[TimelineCommit, set[RepoPath]]]:
         """Yield the records that changed one of these paths, oldest first, with the paths that each changed.
 
-        For each path, the given number of oldest records is left out.
+        `starts`: the number of oldest records to leave out, for each path.
         """
         paths: dict[int, set[RepoPath]] = {}
         for path, start in starts.items():
@@ -186,7 +186,7 @@ class Timeline:
             touched.append(position)
 
     def _read_back(self, tip: Oid | None) -> list[TimelineCommit] | None:
-        """The new records up to `tip`, oldest first; None if they are many or do not follow known ones."""
+        """The new records up to `tip`, oldest first; None if there are many or none follows a known one."""
         added: list[TimelineCommit] = []
         while tip is not None and len(added) < MAX_READ_SINGLY:
             commit = self._workspace.store.read_commit(tip)

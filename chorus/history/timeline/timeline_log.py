@@ -1,7 +1,7 @@
 """Timeline commits as `git log` prints them.
 
 `LogScanner` reads lazily from the newest end, and parses few records: parsing takes ten times as long as
-searching the text. A line that begins like one of our trailers is one.
+searching the text. A line that begins with the name of a Chorus trailer is taken for that trailer.
 """
 
 import os
@@ -44,7 +44,7 @@ class TimelineCommit(NamedTuple):
 
 
 class TimelineUnreadable(GitFailed):
-    """The timeline cannot be read lazily: it is missing or cut off, or only the whole of it can answer."""
+    """The timeline cannot be read lazily: it is missing or cut off, or the answer needs all of it."""
 
 
 def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:
@@ -127,7 +127,7 @@ class LogScanner:
             position += 1
 
     def on_lanes(self) -> Iterator[TimelineCommit]:
-        """Yield every action that is on any lane, newest first, perhaps without text and files."""
+        """Yield every action that is on any lane, newest first. Text and files may be missing."""
         position = 0
         while position < len(self._items) or self._read_next():
             if _LANE in self._items[position]:
@@ -168,7 +168,7 @@ class LogScanner:
 
 
 def parse_brief(item: str) -> TimelineCommit:
-    """Parse the record of an action on a lane; its text and files may be left out."""
+    """Parse the record of an action on a lane. The result may lack the text and the files."""
     trailers = item[item.rindex("\n\n") + 1 :]
     if '"' in trailers:
         return parse_log_item(item)  # some values are JSON strings

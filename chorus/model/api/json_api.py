@@ -430,7 +430,7 @@ class InspectedPromptJson(TypedDict):
 
 
 class UnusedRowJson(TypedDict):
-    """A row of a recording that no event was read from."""
+    """A row of a recording from which no event was read."""
 
     row: int  # from 1
     text: str

@@ -103,7 +103,7 @@ class AnswerChoice(TypedDict):
 
 
 class AnswerArguments(AnswerChoice):
-    """Answer the prompt that was listed under this id with this fingerprint, and no other."""
+    """Answer the prompt that was listed with this id and this fingerprint, and no other prompt."""
 
     prompt: str
     fingerprint: str
@@ -236,10 +236,10 @@ class NamedMessage(TypedDict):
 
 
 class LandArguments(TypedDict):
-    """Land actions of a lane; without `actions` and `turns`, all that are left to land.
+    """Land actions of a lane. Without `actions` and `turns`, land all actions that are still to land.
 
-    `messages`: one for each commit; if given, only the actions that they name are landed. `fixup`: fold all
-    changes into this commit.
+    `messages`: one for each commit; actions that no message names are not landed. `fixup`: fold all changes
+    into this commit.
     """
 
     lane: str

@@ -49,9 +49,9 @@ def render_schema() -> JsonSchemaValue:
 
 
 def _supported(annotation: Any) -> Any:  # noqa: ANN401  annotations are of every type
-    """Return the annotation with each typed dictionary rebuilt as one of `typing_extensions`.
+    """Return the annotation with each `TypedDict` of `typing` rebuilt with `typing_extensions`.
 
-    Before Python 3.12, pydantic accepts no others.
+    Before Python 3.12, pydantic rejects those of `typing`.
     """
     if is_typeddict(annotation):
         hints = get_type_hints(annotation, include_extras=True)

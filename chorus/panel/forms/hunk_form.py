@@ -97,7 +97,7 @@ class HunkList(LinePane):
 
 
 class HunkForm(Form[list[int]]):
-    """Asks which hunks to revert. Returns their numbers, or None if cancelled."""
+    """Asks which hunks to revert. Returns the numbers of these hunks, or None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,r", "submit", "revert", show=False),

@@ -13,7 +13,7 @@ from chorus.text.sanitize import sanitize
 
 
 class NoteForm(Form[str]):
-    """Asks for the text of a note. Returns it, or None if cancelled."""
+    """Asks for the text of a note. Returns the text, or None if cancelled."""
 
     placeholder: ClassVar = "What should the agent know or change?"
 

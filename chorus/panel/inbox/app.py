@@ -60,7 +60,7 @@ class InboxPrompts:
 
 
 class InboxClient:
-    """Sends answers to the watcher of the prompt's own repository."""
+    """Sends each answer to the watcher of the prompt's repository."""
 
     def __init__(self, inbox: LiveInbox, model: InboxPrompts) -> None:
         self._inbox = inbox
@@ -271,7 +271,7 @@ class Inbox(App[None]):
         self._show_keys()
 
     def _show_prompt(self) -> None:
-        """Show the current prompt. Once that prompt is no longer pending, show the first one."""
+        """Show the current prompt or, once it is no longer pending, the first pending one."""
         names = list(self.model.prompts)
         if self._prompt not in names:
             self._prompt = names[0] if names else None

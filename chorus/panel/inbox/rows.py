@@ -18,7 +18,7 @@ RowKind = Literal["repository", "problem", "prompt", "session", "action", "more"
 class InboxRow:
     """A row of the inbox, identified by `kind`, `key` and `id`.
 
-    `key`: of the repository. `id`: of the prompt, session or action.
+    `key`: the key of the repository. `id`: the id of the prompt, session or action.
     """
 
     kind: RowKind

@@ -77,7 +77,7 @@ class LogItem:
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A session. `tokens`: read and written by the model, without those read from the cache."""
+    """A session. `tokens`: how many tokens the model read and wrote, without cache reads."""
 
     id: str
     lane: str | None
@@ -137,7 +137,7 @@ class LaneInfo:
 
 @dataclass(frozen=True, slots=True)
 class PromptOption:
-    """An option of a prompt. `digit`: the panel's key for it, which may differ from the client's."""
+    """An option of a prompt. `digit`: the option's key in the panel; its key in the client may differ."""
 
     key: str
     label: str
@@ -195,7 +195,7 @@ def outside_id(value: object) -> str | None:
 
 
 def parse_outside(value: object, n: float, after: LogItem | None) -> LogItem:
-    """Parse an outside change, which is shown in the turn of `after`, the action before."""
+    """Parse an outside change. It is shown in the turn of `after`, the action before the change."""
     turn = {"session": after.session, "turn": after.turn, "message": after.message} if after else {}
     item = {"message": "Before the first action", **_mapping(value), **turn}
     return _parse_numbered({**item, "id": outside_id(value), "tool": item.get("tool") or "outside"}, n)

@@ -17,7 +17,7 @@ MAX_SESSION_ROWS = 4
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """The division of the panel's space. `sessions` and `prompt`: their rows."""
+    """The division of the panel's space. `sessions`, `prompt`: how many rows these parts get."""
 
     body: str  # -side, -stacked, -queue, -diff or -none
     sessions: int

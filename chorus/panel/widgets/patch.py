@@ -1,6 +1,7 @@
 """Parse a unified diff, as git prints it, into lines with kinds and line numbers, and pair them side by side.
 
-A hunk ends by the counts in its header, so a removed line `-- a/file` is not taken for a file header.
+The counts in a hunk's header decide where the hunk ends. So a removed line `-- a/file` is not taken for a
+file header.
 """
 
 import re

@@ -52,7 +52,7 @@ _NUMBERED_LINE = re.compile(r" *\d+ (?=[ +-])")
 
 @dataclass(frozen=True, slots=True)
 class CardPrompt:
-    """The prompt on screen. `position`: such as `2 of 3`.
+    """The prompt on the screen. `position`: a text such as `2 of 3`.
 
     `since`: when the prompt was drawn, or when a key press scrolled to unread lines; None until it is drawn.
     """
@@ -228,7 +228,7 @@ class PromptCard(Widget, can_focus=True):
             self._read = max(self._read, self._offset + self._shown_lines())
 
     def _shown_lines(self) -> int:
-        """Return how many lines of the body are shown, without the row that counts the rest."""
+        """Return how many lines of the body are shown, without the row that counts the hidden lines."""
         room, left = self._body_height(), len(self._lines.body) - self._offset
         return left if left <= room else max(room - 1, 0)
 

@@ -93,8 +93,8 @@ def _add_spans(
 ) -> None:
     """Add the styles of a block's lines to `spans`.
 
-    `tokens`: of the joined lines, each ending with a newline. `lengths`: of the lines. `block`: their
-    indexes.
+    `tokens`: the tokens of the joined lines, each of which ends with a newline. `lengths`: the lengths of the
+    lines. `block`: the indexes of the lines.
     """
     starts = [0]
     for length in lengths:

@@ -1,7 +1,7 @@
 """Find out which actions of a planned landing fit the branch, and what prevents the others.
 
-An action lands with all its files or not at all. An action that builds on one that does not land is left out,
-too.
+An action lands with all its files or not at all. If an action does not land, the actions that build on it do
+not land either.
 """
 
 from collections import Counter
@@ -218,8 +218,8 @@ class _Fitter:
     ) -> tuple[list[tuple[Oid, LogEntry]], Oid | None]:
         """Find the lane's context commits that must land too, so that more actions fit.
 
-        Return (context commit, action that needs it) pairs, and the tree with these commits. `useless`: pairs
-        of a context commit and an action's id that are not tried.
+        Return (context commit, action that needs it) pairs, and the tree with these commits. `useless`:
+        (context commit, action id) pairs that are not tried.
         """
         found: list[tuple[Oid, LogEntry]] = []
         tried: set[Oid] = set()
@@ -247,9 +247,11 @@ class _Fitter:
         """Split the actions into those that fit on this tree, and those that do not.
 
         Return both lists, the resulting tree, and the changes that lead to it. Changes that the branch
-        already has are left out. Changes of one file that conflict one by one are joined, because a later
-        action may have undone the conflicting part. They are joined only then: joining loses the removal of a
-        line that one change added and a later one removed.
+        already has are left out.
+
+        If changes of one file conflict one by one, they are joined, because a later action may have undone
+        the conflicting part. Other changes are not joined: joining loses the removal of a line that one
+        change added and a later one removed.
         """
         changes = self._todo(actions)
         entries = self._merge(tree, changes)
@@ -308,7 +310,7 @@ class _Fitter:
         )
 
     def _find_versions_in(self, ours: TreeEntry, first: PathChange) -> Iterator[TreeEntry | None]:
-        """Yield each later version of the file whose lines added since `first` are all in `ours`.
+        """Yield each later version of the file for which `ours` has all lines added since `first`.
 
         Lines are compared by text: one merge for each version would take minutes on a long lane.
         """

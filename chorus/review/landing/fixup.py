@@ -1,7 +1,7 @@
 """Fold a landing into an earlier commit of the branch and restack the commits above it.
 
 The changed commit is amended by git, so that hooks and signing run. The commits above keep author, date and
-message, are signed if the user signs commits, and run no hooks.
+message, and are signed if the user signs commits. No hooks run for them.
 """
 
 from dataclasses import dataclass, field

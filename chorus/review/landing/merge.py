@@ -91,7 +91,7 @@ def restore_sparse_paths(
 
 
 def join_changes(changes: Iterable[PathChange], paths: Collection[RepoPath]) -> list[PathChange]:
-    """Join consecutive changes of these paths, if each starts from the content that the one before left."""
+    """Join successive changes of these paths where each starts from the content that the last one left."""
     joined: list[PathChange] = []
     last: dict[RepoPath, int] = {}
     for change in changes:
@@ -108,9 +108,9 @@ def join_changes(changes: Iterable[PathChange], paths: Collection[RepoPath]) -> 
 def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathChange]) -> set[PathChange]:
     """Find the changes that the tree already has.
 
-    The tree has a change if its file is exactly as the change left it. It then also has the earlier changes
-    of the file, as far back as each one starts where the one before it ended. If the file is as before its
-    first change, the tree has none of its changes.
+    The tree has a change if the tree's file is exactly as the change left it. The tree then also has the
+    earlier changes of the file, as long as each one ends with the content from which the next one starts. If
+    the file is as it was before its first change, the tree has none of its changes.
     """
     by_path: dict[RepoPath, list[PathChange]] = {}
     for change in changes:
@@ -134,7 +134,7 @@ def merge_changes(
     disk: Oid | None,
     positions_of: PositionsOf,
 ) -> dict[RepoPath, TreeEntry | None] | list[PathConflict]:
-    """Return the entries of the tree that the changes alter, or the conflicts.
+    """Return the tree entries that the changes alter, or the conflicts.
 
     Lines inserted at one point get their order from `disk`, the recorded tree of the work tree.
     """

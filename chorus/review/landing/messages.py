@@ -145,7 +145,7 @@ def describe_action(entry: LogEntry) -> str:
 
 
 def _without_partial_reverts(entries: Sequence[LogEntry]) -> list[LogEntry]:
-    """Leave out reverts of hunks of these actions: the commit does not have those hunks."""
+    """Leave out reverts of single hunks of these actions: the commit does not have those hunks."""
     names = {entry.id for entry in entries}
     return [entry for entry in entries if names.isdisjoint(entry.reverts_part)]
 

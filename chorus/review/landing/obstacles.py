@@ -81,7 +81,7 @@ class _LaneVersion:
 class _Place:
     """A file, or some of its lines on disk, counted from 1.
 
-    `own`: the words for this place if it is an uncommitted change of the user.
+    `own`: how to describe the place if it is an uncommitted change of the user.
     """
 
     path: RepoPath

@@ -53,7 +53,7 @@ class PendingLanding:
         self._progress: LandingProgress | None = None
 
     def locked(self) -> AbstractContextManager[bool]:
-        """Take the lock. The value is False if another process is landing and has it."""
+        """Take the lock. The `with` block gets False if another process is landing and has the lock."""
         return try_lock(self._lock)
 
     def begin(self, progress: LandingProgress) -> None:

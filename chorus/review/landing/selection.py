@@ -1,4 +1,4 @@
-"""Select the actions of a lane to land, or some hunks of one."""
+"""Select the actions of a lane to land, or some hunks of one action."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ LEFT_OUT = ("reverted", "undone")
 
 @dataclass(frozen=True, slots=True)
 class LandingRequest:
-    """What the user asks to land. Without actions and turns: all that is left to land."""
+    """What the user asks to land. Without actions and turns: all actions that are still to land."""
 
     lane: str
     by: str = "turn"
@@ -112,7 +112,7 @@ def select_part(
 
 
 def _find_on_lane(entries: Sequence[LogEntry], own: Sequence[LogEntry], lane: Lane, name: str) -> LogEntry:
-    """The action the user names, or the one whose record also holds its change."""
+    """Return the named action; if another action's record holds its change, return the other action."""
     entry = find_entry(entries, name)
     found = next((e for e in own if e.id == (entry.within or entry.id)), None)
     if found is not None:

@@ -27,7 +27,10 @@ def find_lane(recorder: Recorder, name: str) -> Lane:
 
 
 def find_target(workspace: Workspace, onto: str | None) -> tuple[str, bool]:
-    """The full name of the branch to land on, by default the one checked out, and whether it is new."""
+    """Return the full name of the branch to land on, and whether the branch is new.
+
+    `onto`: the branch as the user names it; None: the branch that is checked out.
+    """
     is_new = False
     if onto is None:
         ref = workspace.repository.head().ref

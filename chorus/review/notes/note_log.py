@@ -58,7 +58,7 @@ _LINE: TypeAdapter[_NoteLine | _SentLine | _StateLine] = TypeAdapter(_AnyLine)
 class Note:
     """A note as it was written, and its state.
 
-    `span`: its lines in the file as the action left it, counted from 0, the end excluded. `written`,
+    `span`: the note's lines in the file as the action left it, counted from 0, the end excluded. `written`,
     `sent_lines`: these lines on disk when the note was written, and when it was sent. `sent_after`: the
     number of the last action before the note was sent.
     """
@@ -89,7 +89,7 @@ class NoteLog:
         return notes
 
     def last_number(self) -> int:
-        """Return the highest number used so far, also by notes that were dropped; 0 if there is none."""
+        """Return the highest number used so far, even if that note was dropped; 0 if there is none."""
         return max((value["n"] for value in self._values() if isinstance(value.get("n"), int)), default=0)
 
     def add(self, note: Note) -> None:

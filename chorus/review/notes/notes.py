@@ -104,8 +104,8 @@ def _follow(
 ) -> tuple[RepoPath, bytes | None, range]:
     """Follow lines through the later versions of a file, across renames.
 
-    Return the file's current name and content, and where the lines are. If an earlier content comes back, so
-    do the lines in it.
+    Return the file's current name and content, and where the lines are. In a version with the same content as
+    an earlier one, the lines are where they were in the earlier one.
     """
     path, versions = _versions(recorder, recorded, path)
     there = [version for version in versions if version is not None]
@@ -236,7 +236,7 @@ def _choose_edit(
 
 
 def _span(recorder: Recorder, entry: LogEntry, edit: Edit, line: int | None) -> range:
-    """The lines that a note refers to: the named one, or the first ones the action changed."""
+    """The lines that a note refers to: the given line or, without one, the first lines the action changed."""
     before, after = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
     old, new = (before.data if before else b""), (after.data if after else b"")
     if line is not None:

@@ -76,7 +76,7 @@ def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOO
 
 
 def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
-    """Revert again in files that a program has overwritten with content it read before the revert.
+    """Revert again in files that a program has overwritten with content from before the revert.
 
     Other changes made since the revert stay. Return the paths of the files written again.
     """

@@ -27,7 +27,10 @@ class NoSuchHunk(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class LineRanges:
-    """Lines `before` became lines `after`, context included. Counted from 0, end excluded."""
+    """The lines `before` became the lines `after`, including context lines.
+
+    Lines are counted from 0, and the end of a range is excluded.
+    """
 
     before: tuple[int, int]
     after: tuple[int, int]
@@ -107,7 +110,7 @@ def split_patch(
 def _range(start: int, count: int) -> tuple[int, int]:
     """Convert a range of a hunk header to start and end, counted from 0.
 
-    git counts from 1, and for an empty range gives the line before it.
+    git counts from 1. For an empty range, git gives the number of the line before the range.
     """
     first = start - 1 if count else start
     return first, first + count

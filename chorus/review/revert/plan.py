@@ -90,7 +90,7 @@ class RevertScope:
 
 @dataclass(frozen=True, slots=True)
 class ActionRevert:
-    """The revert of one action, made after the reverts of the newer ones in the plan.
+    """The revert of one action, made after the reverts of the newer actions in the plan.
 
     `edits`: (path, content before this revert, content after it) of each file.
     """
@@ -120,7 +120,7 @@ def plan_revert(
 ) -> RevertPlan:
     """Plan to revert these actions. Raises RevertConflict if later changes prevent it.
 
-    `step` is called often; what it raises ends the planning.
+    `step` is called often. An exception that it raises ends the planning.
     """
     chosen = {target.oid: target for target in targets}
     scope = scope or RevertScope()
@@ -217,10 +217,10 @@ def _follow(
     chosen: Collection[TimelineCommit],
     step: Callable[[], None],
 ) -> list[BlockingChange]:
-    """Find the changes that block reverting the `blocking` ones, those that block these, and so on.
+    """Find the changes that block reverting `blocking`, the changes that block reverting those, and so on.
 
     Only the newest action to revert can be compared with the file on disk, because it is reverted first. So
-    the search ends at an action that is older than another one to revert. It also ends at an outside change.
+    the search ends at an action if a newer one is to be reverted, too. It also ends at an outside change.
     """
     timeline = recorder.timeline
     targets = list(chosen)
@@ -269,7 +269,10 @@ def _conflict(
     scope: RevertScope,
     step: Callable[[], None],
 ) -> RevertConflict:
-    """Make the error with all blocking changes: those of the plan, and those that block reverting them."""
+    """Make the error with all blocking changes.
+
+    These are the changes that block the plan, and the changes that block reverting a blocking change.
+    """
     blocking = {(change.path, change.number): change for change in plan.blocking}
     widened = dict(chosen)
     while True:

@@ -14,7 +14,7 @@ from chorus.review.revert.plan import RevertPlan
 def find_warnings(
     recorder: Recorder, plan: RevertPlan, step: Callable[[], None] = lambda: None
 ) -> list[RevertWarningJson]:
-    """Return a warning for each later action that mentions names removed by the plan from the same file."""
+    """Return a warning for each later action that uses names which the plan removes from the same file."""
     found: list[RevertWarningJson] = []
     later_edits = _LaterEdits(recorder, plan)
     for write in plan.writes:
@@ -36,7 +36,10 @@ def find_warnings(
 
 
 class _LaterEdits:
-    """The edits of a file by actions that are newer than the oldest one to revert, and not reverted."""
+    """For each file, the later edits that a revert may break.
+
+    These are the edits by actions that are newer than the oldest action to revert and are not reverted.
+    """
 
     def __init__(self, recorder: Recorder, plan: RevertPlan) -> None:
         self._timeline = recorder.timeline

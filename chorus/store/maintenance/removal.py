@@ -118,7 +118,7 @@ def find_complete_lanes(repository: Repository) -> set[str]:
 
 
 def copy_to_user_store(repository: Repository, store: ObjectStore, keep: Collection[str] = ()) -> int:
-    """Copy the objects that the user needs from the side store, as one pack. Returns their number."""
+    """Copy the needed objects of the side store to the user's store, as one pack. Returns their number."""
     only_there = stored_in(repository.git, store.directory) - stored_in(repository.git, store.main_directory)
     needed = needed_by_user(repository, only_there, keep)
     wanted = "".join(f"{oid}\n" for oid in sorted(needed)).encode()

@@ -83,7 +83,7 @@ def size_of(directory: Path) -> int:
 
 
 def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *options: str) -> Path | None:
-    """Write the objects named in `wanted` into one pack. Returns its index file; None if there is no object.
+    """Write the objects named in `wanted` into one pack. Returns the pack's index; None for no objects.
 
     git writes the pack in the side store and then moves the pack to `directory`. In the user's store, `git gc
     --prune=now` would remove an unfinished pack.
@@ -98,7 +98,7 @@ def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *opt
 
 
 def lock_store(directory: Path) -> AbstractContextManager[bool]:
-    """Keep other processes from packing or sweeping the store. Yields False if one of them is doing so."""
+    """Keep other processes from packing or sweeping the store. Yields False if one already has the lock."""
     return try_lock(directory / "arranging.lock")
 
 
