@@ -191,9 +191,9 @@ class Spool:
         return held
 
     def take_printed_answers(self) -> dict[str, bool]:
-        """Return the answers settled since the last call, by `HookEvent.name`, and whether each was printed.
+        """Return whether each answer settled since the last call was printed, by `HookEvent.name`.
 
-        An answer that was not printed in time never will be.
+        An answer that was not printed in time will not be printed later.
         """
         self._sweep_answers()
         printed, self._printed = self._printed, {}

@@ -97,9 +97,9 @@ class RecordingReader(Protocol):
         ...
 
     def unused_rows(self) -> list[UnusedRow]:
-        """Return the rows with text that no event was read from. Call it after `close`.
+        """Return the rows with text that no event was read from. Call `close` first.
 
-        Empty if the recording is too long, or of a kind whose rows cannot be assigned to events.
+        The list is empty if the recording is too long, or of a kind whose rows cannot be assigned to events.
         """
         ...
 
@@ -130,7 +130,7 @@ class OutcomeReader(Protocol):
         ...
 
     def set_shared_sessions(self, shared: Set[SessionId]) -> None:
-        """Set which sessions several clients share. Later changes of the set count too."""
+        """Set which sessions several clients share. The set is not copied, so later changes take effect."""
         ...
 
     def close_client(self, session: SessionId, client: str) -> list[Outcome]:
@@ -184,7 +184,7 @@ class Clients(Protocol):
     def began_after(self, transcript: Path, moment: float) -> bool:
         """Return whether the first timestamp in the transcript is at or after this moment.
 
-        True if the transcript is empty or cannot be read; False if it has no timestamp.
+        Return True if the transcript is empty or cannot be read; return False if it has no timestamp.
         """
         ...
 
@@ -222,7 +222,7 @@ class Events(Protocol):
         ...
 
     def hook_session(self, event: Mapping[str, Any]) -> HookSession | None:
-        """Return the session that a hook event belongs to; None if it names none."""
+        """Return the session that a hook event belongs to; None if the event names no session."""
         ...
 
     def is_after_the_fact(self, event: Mapping[str, Any]) -> bool:
@@ -236,8 +236,8 @@ class Events(Protocol):
     def agent_of(self, event: Mapping[str, Any]) -> tuple[str | None, bool]:
         """Return the id of the sub-agent that a hook event is about, and whether it runs after the event.
 
-        Return None and False if there is none. For the call that starts a sub-agent, the id is the call's
-        own.
+        Return (None, False) if the event is about no sub-agent. For the call that starts a sub-agent, the id
+        is the id of the call.
         """
         ...
 

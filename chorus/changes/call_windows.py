@@ -58,8 +58,8 @@ class RecordOutsideAt:
 class RecordOutsideEverywhere:
     """Record all changes so far as outside changes, except at the `exclude` paths.
 
-    Changes after `until`, when the starting call was made, are left alone: a call reported late may have made
-    them.
+    `until` is the time at which the starting call was made. Later changes are not recorded, because a call
+    that is reported late may have made them.
     """
 
     exclude: frozenset[str]
@@ -76,7 +76,7 @@ class RecordNamedPaths:
 
 @dataclass(frozen=True, slots=True)
 class RecordCallWindow:
-    """Record the changes during the action's window as the action's.
+    """Record the changes made during the action's window as changes of the action.
 
     `shared`: other windows are open too. `began`: the time at which the call moved to the background, if
     known.
@@ -118,7 +118,7 @@ class CallWindows:
 
     @property
     def only(self) -> Call | None:
-        """The one call with an open window; None if there are none or several, or a background task runs."""
+        """The call with an open window; None if no or several windows are open, or a background task runs."""
         return (
             next(iter(self._windows.values())) if len(self._windows) == 1 and not self._background else None
         )

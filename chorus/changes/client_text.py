@@ -11,7 +11,7 @@ UTF16_BYTE_ORDER_MARK = b"\xff\xfe"
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """The encoding and line end of a file; `line_end` is None if it has no line end."""
+    """The encoding and line end of a file; `line_end` is None if the file has no line end."""
 
     encoding: str
     line_end: str | None
@@ -43,7 +43,7 @@ def is_same_text(one: str, other: str | None) -> bool:
 
 
 def find_format(*contents: bytes | None) -> TextFormat | None:
-    """Return the format in which all these contents can be converted exactly; None if there is none."""
+    """Return the one format that converts all these contents exactly; None if there is no such format."""
     found = PLAIN
     known = [content for content in contents if content]
     for index, content in enumerate(known):

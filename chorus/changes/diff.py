@@ -71,7 +71,7 @@ def hunks_of_lines(before: Sequence[bytes], after: Sequence[bytes]) -> list[Hunk
 
 
 def common_ends(a: bytes, b: bytes) -> tuple[int, int]:
-    """Return the length in bytes of the common first and of the common last lines; they never overlap."""
+    """Return the sizes in bytes of the common first lines and the common last lines, without overlap."""
     head = _common_prefix(a, b)
     if not head == len(a) == len(b):
         head = a.rfind(b"\n", 0, head) + 1
@@ -164,7 +164,10 @@ def _anchors(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int,
 
 
 def _shortest(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Find equal lines as (before, after) indexes by Myers' greedy search; none beyond `MAX_EDITS` edits."""
+    """Find equal lines, as (before, after) indexes, by Myers' greedy search.
+
+    Return no lines if the texts differ by more than `MAX_EDITS` edits.
+    """
     n, m = len(before), len(after)
     furthest = {1: 0}
     rounds: list[dict[int, int]] = []

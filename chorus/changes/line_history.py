@@ -19,8 +19,8 @@ MAX_ALIGNED_CELLS = 250_000
 class FileVersion(NamedTuple):
     """One version of a file. `kind` is None if there is no file.
 
-    Otherwise `kind` has the mode, a sign if the newline at the end is missing, and, for a file without lines
-    (binary, link), the id of its content.
+    Otherwise `kind` contains the mode, and a flag if the final newline is missing. For a file without lines
+    (binary, link), it also contains the id of the content.
     """
 
     kind: str | None
@@ -43,7 +43,7 @@ class Presence(Enum):
 
 @dataclass(slots=True)
 class State:
-    """One content that a place has held. `value` is None for no line, or for no file."""
+    """One of the contents that a place has had. `value` is None if there is no line or no file."""
 
     value: bytes | None
     version: int = -1  # the first version with it; -1: before the first one, or before the place existed
@@ -75,9 +75,9 @@ class Place:
     def go_to(self, level: int, lost: Presence) -> None:
         """Make the state at `level` the current one; -1 removes the line.
 
-        That state and its ancestors become HERE; other states that were HERE get the presence `lost`.
-        Exception: if that state was REVERTED and `lost` is GONE, the current state becomes GONE even if it is
-        an ancestor. The log still shows the action of the new state as reverted.
+        The new state and its ancestors become HERE. Other states that were HERE get the presence `lost`.
+        Exception: if the new state was REVERTED and `lost` is GONE, the old state becomes GONE even if it is
+        an ancestor of the new state. The log still shows the action of the new state as reverted.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
         replaced = self.current if is_reverted and lost is Presence.GONE else -1
@@ -97,7 +97,7 @@ class Place:
             self.go_to(level, Presence.REVERTED)
 
     def find(self, value: bytes | None) -> int | None:
-        """Return the index of another state with this content, if possible an ancestor; else None."""
+        """Return the index of another state with this content, preferably an ancestor, or None."""
         below = self._ancestors(self.current)
         after = (index for index in range(self.current + 1, len(self.states)))
         before = (index for index in reversed(range(self.current)) if index not in below)
@@ -111,7 +111,7 @@ class Place:
         return found
 
     def set(self, value: bytes, lost: Presence) -> None:
-        """Go to a state with this content, unless the current state has it or no state has."""
+        """Go to a state with this content. Do nothing if the current state has it, or if no state has it."""
         level = None if self.value == value else self.find(value)
         if level is not None:
             self.go_to(level, lost)
@@ -161,8 +161,8 @@ class LineHistory:
     def redo(self, action: str, version: FileVersion) -> None:
         """Add a version in which a reverted action is redone.
 
-        If restoring the action's states does not give exactly this version's lines, it is a new change by the
-        action.
+        If restoring the action's states does not give exactly this version's lines, the version counts as a
+        new change by the action.
         """
         own = {id(state) for state in self._states.get(action, ())}
         levels = [
@@ -185,7 +185,7 @@ class LineHistory:
         self.add_action(action, version)
 
     def add_other(self, version: FileVersion, lost: Presence = Presence.GONE) -> None:
-        """Add a version made by an outside change or a revert. Lines that go get the presence `lost`."""
+        """Add a version made by an outside change or a revert. Removed lines get the presence `lost`."""
         if not self._return(version, lost):
             self._change(version, lost)
             self._change_file(version, lost)
@@ -194,8 +194,8 @@ class LineHistory:
     def count(self, action: str) -> LineCounts:
         """Count an action's lines, and those that are gone.
 
-        A change of only the kind of the file counts as one line. If the action was redone, the states from
-        before or after the redo count, whichever has more lines in the file.
+        A change of the file's kind alone counts as one line. If the action was redone, either the states from
+        before the redo count or those from after it, whichever have more lines in the file.
         """
         candidates = [self._states_of(action), *self._earlier.get(action, ())]
         states = max(candidates, key=lambda each: sum(state.presence is Presence.HERE for state in each))
@@ -225,7 +225,9 @@ class LineHistory:
         return [*live, len(self.places)]
 
     def _return(self, version: FileVersion, lost: Presence) -> bool:
-        """If an earlier version equals `version`, return every place to its state in it; else return False.
+        """Set every place back to its state in an earlier version that equals `version`.
+
+        Return whether such a version was found.
 
         If `lost` is REVERTED, a place that already has the right content keeps its state.
         """
@@ -266,10 +268,10 @@ class LineHistory:
         new: set[bytes],
         lost: Presence,
     ) -> list[Place]:
-        """Put the lines into these places; return the places, with new ones for lines that need one.
+        """Put the lines into these places. Return the places, with new places for the lines left over.
 
         `pairs` maps indexes of places to indexes of the lines that return to them. `new`: lines that return
-        to no place. A lost line that equals one of them was moved, and is not gone.
+        to no place. A removed line that equals one of the `new` lines was moved, and is not gone.
         """
         number = len(self.versions)
         rewritten = len(pairs) < len(lines)
@@ -307,7 +309,10 @@ class LineHistory:
 
 
 def align(places: Sequence[Place], lines: Sequence[bytes]) -> dict[int, int]:
-    """Match as many lines as possible, in order, to places that held them; map place to line indexes."""
+    """Match as many lines as possible, in order, with places that once had their text.
+
+    Return a map from indexes of places to indexes of lines.
+    """
     if not places or not lines or len(places) * len(lines) > MAX_ALIGNED_CELLS:
         return {}
     known = [{state.value for state in place.states} for place in places]

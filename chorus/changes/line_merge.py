@@ -22,7 +22,7 @@ def unknown_positions() -> Mapping[bytes, int]:
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Base lines from `start` up to, but not including, `end`. If empty, the point before `start`."""
+    """Base lines from `start` up to, but not including, `end`. An empty range is the point before `start`."""
 
     start: int
     end: int
@@ -30,10 +30,10 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """The base lines that both sides changed differently. Without ranges, the content is binary.
+    """The base lines that both sides changed differently. If `ranges` is empty, the content is binary.
 
-    `positions`: the places of the file's history at which both sides inserted different lines; their ranges
-    are empty.
+    `positions`: the places of the file's history at which both sides inserted different lines. The ranges of
+    such insertions are empty.
     """
 
     ranges: tuple[LineRange, ...]
@@ -44,8 +44,8 @@ class Overlap:
 class PlacedChange:
     """The content after a change.
 
-    `context` is the content just before the change, if the change needs lines by other authors. `lines` are
-    the indexes of those lines in the base.
+    If the change needs lines by other authors, `context` is the content with these lines, just before the
+    change. `lines` are the indexes of these lines in the base.
     """
 
     content: bytes
@@ -63,8 +63,8 @@ def merge_lines(
 ) -> bytes | Overlap:
     """Return `ours` with the change from `base` to `theirs` applied, or the overlap if the changes conflict.
 
-    `order`: a text with lines in the wanted order, for lines inserted at one point whose positions are
-    unknown.
+    `order` is a text that contains lines in the wanted order. It is used for lines that are inserted at one
+    point and whose positions are unknown.
     """
     if ours in (theirs, base):
         return theirs
@@ -84,9 +84,10 @@ def merge_lines(
 def place_change(
     base: bytes, ours: bytes, theirs: bytes, *, positions: Positions = unknown_positions
 ) -> PlacedChange:
-    """Apply to `ours` the change from `base` to `theirs`, after adding the lines of `base` that it needs.
+    """Apply to `ours` the change from `base` to `theirs`.
 
-    A line that the change removes is added too if `ours` lacks it: otherwise nothing would show the removal.
+    The lines of `base` that the change needs are added first. A line that the change removes is added too if
+    `ours` lacks the line: otherwise nothing would show the removal.
     """
     if ours == base:
         return PlacedChange(theirs)
@@ -204,10 +205,10 @@ class _Order:
         self._positions = positions
 
     def join(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
-        """Join two insertions, by position if all lines have one, else in the order of the text `order`.
+        """Join two insertions: by position if all lines have one, else in the order of the text `order`.
 
-        Without positions, an insertion that contains the other one is used alone, unless `order` has both in
-        a row.
+        Without positions, an insertion that contains the other insertion is used alone, unless `order` has
+        the two insertions one after the other.
         """
         places = find_positions([*mine, *other], self._positions)
         if None not in places:
@@ -227,7 +228,7 @@ class _Order:
         return b"\n" + b"\n".join(lines) + b"\n" in b"\n" + terminated(self._text)
 
     def _interleave(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
-        """Merge in the order of the text `order`. A line that it lacks follows the line before."""
+        """Merge in the order of the text `order`. A line that `order` lacks follows the line before it."""
         positions: dict[bytes, int] = {}
         for position, line in enumerate(_lines(self._text)):
             positions.setdefault(line, position)
@@ -281,7 +282,7 @@ def _find_overlap(mine: _Version, other: _Version) -> tuple[LineRange, ...]:
 
 
 def _find_clashes(mine: _Version, other: _Version, positions: Mapping[bytes, int]) -> dict[int, set[int]]:
-    """Find the places at which both sides inserted different lines, by the base line after them."""
+    """Find the places at which both sides inserted different lines, keyed by the next base line."""
     clashes: dict[int, set[int]] = {}
     for index in sorted(mine.inserted.keys() & other.inserted.keys()):
         own, theirs = mine.inserted[index], other.inserted[index]

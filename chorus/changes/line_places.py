@@ -1,7 +1,7 @@
 """The places of a file's lines, followed through its versions.
 
-Two contents alone do not show which line became which: if one line became two, either may be the new one. A
-line keeps its place when it is rewritten. A removed line gets its place back when its text returns there.
+Two versions alone do not show which line became which: if one line became two, either may be the added line.
+A line keeps its place when it is rewritten. A removed line gets its place back when its text returns there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from chorus.changes.diff import Hunk, hunks_of_lines
 
 
 class LinePair(NamedTuple):
-    """The indexes of the old and the new line at one place; None: that side has no line there."""
+    """The indexes of the old and the new line at one place. An index is None if there is no such line."""
 
     old: int | None
     new: int | None
@@ -94,10 +94,10 @@ class LinePlaces(Mapping[bytes, int]):
         return own, texts, [at if at is not None and low < at < high else None for at in known], low
 
     def _put(self, own: Sequence[int], texts: Sequence[bytes], known: Sequence[int | None], low: int) -> None:
-        """Give the places of one hunk their new texts, and insert places for lines that have none.
+        """Give the places of one hunk their new texts, and insert places for lines without a place.
 
-        `own`: the hunk's current places. `known`: for each text, the place that held it before. `low`: the
-        place before the hunk. All are indexes.
+        All places are given as indexes. `own`: the hunk's current places. `known`: for each text, its former
+        place, if known. `low`: the place before the hunk.
         """
         added: list[tuple[int, _Place]] = []
         last = low
@@ -141,11 +141,11 @@ def find_positions(lines: Sequence[bytes], positions: Mapping[bytes, int]) -> li
 
 
 def pair_lines(old: Sequence[int | None], new: Sequence[int | None]) -> list[LinePair]:
-    """Pair old lines with the new lines that replaced them, given the positions of both.
+    """Pair old lines with the new lines that replaced them. `old` and `new` are the positions of the lines.
 
-    Lines with the same position are a pair. Between two such pairs, lines have no partner if all their
-    positions are known; otherwise they are paired in order. Positions are not used if those of one side are
-    not ascending.
+    Lines with the same position are a pair. The lines between two such pairs are paired in order; but if all
+    their positions are known, they have no partner. If the positions of either side are not ascending, no
+    positions are used.
     """
     if not (_is_rising(old) and _is_rising(new)):
         old, new = [None] * len(old), [None] * len(new)

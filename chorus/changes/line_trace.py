@@ -9,10 +9,10 @@ from chorus.changes.diff import Hunk
 def trace_lines_back(
     lines: Mapping[int, int], changes: Iterable[Hunk]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Split lines of a changed file into those that were there before the change and those that it wrote.
+    """Split lines of a changed file into lines from before the change and lines that the change wrote.
 
-    `lines` maps the caller's line numbers to positions in the changed file. The first result maps them to
-    positions in the old file.
+    `lines` maps the caller's line numbers to positions in the changed file. For lines from before the change,
+    return the positions in the old file; for written lines, the positions in the changed file.
     """
     changes = list(changes)
     starts = [hunk.after_start for hunk in changes]
@@ -30,8 +30,8 @@ def trace_lines_back(
 def follow_line(line: int, changes: Sequence[Hunk]) -> tuple[int, bool]:
     """Return where a line of the old file is in the new one, and whether the changes touched it.
 
-    If a hunk replaces lines, old and new ones are paired in order; surplus old lines are paired with the last
-    new one.
+    If a hunk replaces lines, old and new lines are paired in order. Surplus old lines are paired with the
+    last new line.
     """
     shift = 0
     for hunk in changes:

@@ -34,7 +34,7 @@ def lost_names(now: bytes, new: bytes) -> frozenset[bytes]:
 
 
 def added_mentions(before: bytes, after: bytes, new: bytes, names: Iterable[bytes]) -> list[bytes]:
-    """Return, sorted, the `names` in lines added from `before` to `after` that are still in `new`."""
+    """Return the `names` in those lines added from `before` to `after` that are still in `new`, sorted."""
     lines, left = split_lines(after), frozenset(split_lines(new))
     added = (line for hunk in hunks(before, after) for line in lines[hunk.after_start : hunk.after_end])
     mentioned = {name for line in added if line in left for name in _NAME.findall(line)}

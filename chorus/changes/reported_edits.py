@@ -29,7 +29,8 @@ class Replacement:
 class ReportedEdit:
     """The client's report about one path. `before` and `after` are the whole text; None if unknown.
 
-    `anywhere`: the call may write to any path, so the report may include changes by others while it ran.
+    `anywhere`: the call may write to any path, so the report may include changes that others made during the
+    call.
     """
 
     before: str | None = None
@@ -56,7 +57,10 @@ def reported_edit(action: Action, file: FileReport | None) -> ReportedEdit:
 
 
 def text_after(report: ReportedEdit, before: str | None) -> str | None:
-    """Return the text that the change makes of `before` (None: no file); None if that is not certain."""
+    """Return the text after the change was applied to `before`; None if that text is not certain.
+
+    `before` is None if there is no file.
+    """
     if report.after is not None:
         return report.after
     start = before or ""
@@ -114,7 +118,10 @@ def _sides(patch: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _replaced(report: ReportedEdit, start: str) -> str | None:
-    """Apply the replacements; None if one does not fit, or the client's patch does not confirm the result."""
+    """Apply the replacements.
+
+    Return None if a replacement does not fit, or if the client's patch does not confirm the result.
+    """
     text = start
     for replacement in report.replacements:
         if not replacement.old or replacement.old not in text:

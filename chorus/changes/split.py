@@ -14,8 +14,8 @@ from chorus.changes.reported_edits import ReportedEdit, text_after, text_before
 class ChangePart:
     """One part of a change, with the content after it.
 
-    `report`: the index of its report; None: an outside change. `also`: the indexes of other reports whose
-    changes are in this part and cannot be separated.
+    `report`: the index of the part's report; None for an outside change. `also`: the indexes of other reports
+    whose changes are in this part and cannot be separated.
     """
 
     report: int | None
@@ -36,11 +36,11 @@ def split_change(
 
     The `reports` are oldest first. `is_open`: an unfinished call may write this file too.
 
-    `in_window`: the indexes of calls that ended inside the window of another call. The other call's changes
-    before them are left out if possible: it gets its part when it ends.
+    `in_window`: the indexes of calls that ended inside the window of another call. If possible, the
+    other call's changes before such a call are left out: the other call gets its part when it ends.
 
-    `ended_before`: the indexes of calls that had ended before the file was last written. After the last edit,
-    such a call gets only what it reports.
+    `ended_before`: the indexes of calls that had ended before the file was last written. Of the change that
+    is left after the last edit, such a call gets only what its report shows.
     """
     splitter = _Splitter(before, after, reports, is_open=is_open)
     named = [index for index, report in enumerate(reports) if not report.anywhere]
@@ -56,9 +56,10 @@ def split_change(
 
 
 def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[ChangePart, ...] | None:
-    """Split the content `now`, which has all the reported changes; None if one of them cannot be removed.
+    """Split the content `now`, which has all the reported changes.
 
-    The first part, an outside change, is the content without them.
+    The first part, an outside change, is the content without the reported changes. Return None if a reported
+    change cannot be removed.
     """
     splitter = _Splitter(now, now, reports, is_open=False)
     contents = [now]
@@ -75,7 +76,8 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 def count_present(before: bytes | None, reports: Sequence[ReportedEdit]) -> int:
     """Return how many reports, counted from the first, are about changes that `before` already has.
 
-    They count only if the last of these calls left this content, or the next one started from it.
+    The last of these reports must have `before` as its result, or the report after it must have `before` as
+    its start.
     """
     text = None if before is None else decode_text(before)
     if text is None or not reports or (not reports[0].anywhere and _starts_from(reports[0], text)):
@@ -101,7 +103,7 @@ def _leaves(report: ReportedEdit, text: str) -> bool:
 def find_overwritten(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> frozenset[int]:
-    """Return the indexes of the lost changes that started from the same text as a change still there."""
+    """Return the indexes of lost changes that started from the same text as a change that is not lost."""
     splitter = _Splitter(before, after, reports, is_open=False)
     lost = {index for index, report in enumerate(reports) if splitter.is_overwritten(report)}
     surviving = {
@@ -200,7 +202,10 @@ class _Splitter:
         return tuple(self._parts + rest)
 
     def place(self, index: int, report: ReportedEdit, following: ReportedEdit | None, *, first: bool) -> bool:
-        """Add this action's part, after one for any change before it; return False if a part is unknown."""
+        """Add a part for any change before this action, then the action's part.
+
+        Return False if a part is unknown.
+        """
         start = self._start_of(report)
         if start is _UNKNOWN:
             # Assume that the first action started from the content last seen.
@@ -216,7 +221,7 @@ class _Splitter:
         return self._finish(index, report, following)
 
     def without(self, content: bytes | None, report: ReportedEdit) -> bytes | _Unknown | None:
-        """Remove the reported change from a content that holds it; `_UNKNOWN` if that is impossible."""
+        """Return `content` without the reported change; `_UNKNOWN` if the change cannot be removed."""
         if content is None:
             return _UNKNOWN
         now = decode_text(content)
@@ -244,8 +249,8 @@ class _Splitter:
     def _give_to_windows(self, target: bytes | None, *, exactly: bool) -> None:
         """Split the change that leads to `target` among the ended calls that may write anywhere.
 
-        The last of them gets the rest. But with `exactly`, the rest is an outside change if all their changes
-        are known.
+        The last of these calls gets the rest. But with `exactly`, the rest is an outside change if the
+        changes of all these calls are known.
         """
         *others, last = self.ended_windows
         unclear: list[int] = []
@@ -276,9 +281,10 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _moved_before(self, start: bytes | None, report: ReportedEdit) -> bytes | None:
-        """Apply the action's change, which was made to `start`, to the content after the parts so far.
+        """Apply the action's change to the content after the parts so far. Return None if that is impossible.
 
-        This leaves out the changes of a call that still runs. Return None if that is impossible.
+        The action changed `start`, which may contain changes of a call that still runs. The result leaves out
+        the changes of that call.
         """
         if start is None or self._now is None:
             return None
@@ -288,9 +294,9 @@ class _Splitter:
         return moved if isinstance(moved, bytes) else None
 
     def _finish(self, index: int, report: ReportedEdit, following: ReportedEdit | None) -> bool:
-        """Add this action's part as reported, if that is certain.
+        """Add this action's part as reported, if the report is certain.
 
-        Otherwise give the last action all that is left; return False for any other action.
+        Otherwise, the last action gets the rest of the change; for any other action, return False.
         """
         text = text_after(report, self._text())
         if text is None and following is not None:

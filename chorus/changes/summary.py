@@ -26,7 +26,8 @@ class ChangeKind(Enum):
 class FileChange:
     """The change of one file. The counts are None if its lines were not counted.
 
-    `line`, for a modified file, is the first added line that has words, or else the first such removed line.
+    For a modified file, `line` is the first added line with words. If there is none, it is the first removed
+    line with words.
     """
 
     path: str
@@ -114,7 +115,7 @@ def count_files(count: int) -> str:
 
 
 def render_files(files: Sequence[FileChange]) -> tuple[str, ...]:
-    """Return one line per file, and only a count of those beyond `MAX_FILES`."""
+    """Return one line for each file up to `MAX_FILES`, and one line with the number of other files."""
     lines = tuple(render_file(file) for file in files[:MAX_FILES])
     more = len(files) - MAX_FILES
     return (*lines, f"and {more} more") if more > 0 else lines

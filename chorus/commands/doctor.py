@@ -317,7 +317,7 @@ def check_history(recorder: Recorder, home: Home) -> Check:
 
 
 def find_lasting_differences(recorder: Recorder, home: Home) -> tuple[list[Problem], bool]:
-    """Return the unrecorded changes on disk, and whether a watcher runs whose sessions are all idle.
+    """Return the unrecorded changes on disk, and whether a watcher runs and all its sessions are idle.
 
     A running watcher gets SETTLE_SECONDS to record the changes.
     """

@@ -175,7 +175,7 @@ def parse_servers(given: list[str]) -> dict[str, str]:
 
 
 def plain_program(command: str) -> str | None:
-    """Return the program of a shell command; None if only a shell can tell."""
+    """Return the program that a shell command runs; None if only a shell can find it."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -38,8 +38,8 @@ def policy_root(start: Path) -> Path:
 def find_git_root(directory: str) -> str | None:
     """Return the work tree that git would find from an absolute path.
 
-    None if git finds no repository, or finds a bare one first. To be safe, any directory with an entry called
-    HEAD counts as bare, because git would use the settings in it.
+    Return None if git finds no repository, or finds a bare repository first. To be safe, a directory with an
+    entry called HEAD counts as bare, because git would use the settings in that directory.
     """
     place = directory.rstrip("/")  # a string, because one command may lead to thousands of these calls
     while True:

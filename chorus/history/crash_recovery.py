@@ -1,8 +1,9 @@
 """Finish writes that a crash left half done.
 
-Before a record is written, the move of its lane branch is saved in a small file, which is cleared once
-timeline and lane have moved. If it was not cleared, the next writer removes the dead process's locks. If the
-timeline has the record, it also moves the lane, unless somebody else has moved it since.
+Before a record is written, the move of its lane branch is saved in a small file. The file is cleared once
+timeline and lane have moved. If the file was not cleared, the next writer removes the locks of the dead
+process. If the timeline has the record, the writer also moves the lane, unless somebody else has moved the
+lane since.
 """
 
 import contextlib
@@ -24,7 +25,7 @@ DONE = b"-"
 
 @dataclass(frozen=True, slots=True)
 class LaneMove:
-    """A move of a lane: `ref` goes from `expected` (None: it does not exist) to `commit`."""
+    """A move of a lane: `ref` goes from `expected` (None: the ref does not exist) to `commit`."""
 
     ref: str
     commit: Oid
@@ -33,7 +34,7 @@ class LaneMove:
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
-    """A record that was being written, with the move of its lane, if it has one."""
+    """A record that was being written, with the move of its lane, if any."""
 
     move: LaneMove | None
 

@@ -100,7 +100,7 @@ class Journal:
         self.append_mark({"kind": "head", "head": head, "reason": move.reason, "commit": after})
 
     def renew_head_mark(self, old: Oid | None) -> None:
-        """Repeat the mark of HEAD's last move if it follows the record `old`, whose id has changed."""
+        """Repeat the mark of HEAD's last move if the mark names the record `old`, whose id has changed."""
         mark = self._head_mark
         if mark is not None and mark.get("commit") == old:
             self.append_mark({**mark, "commit": self.timeline.records[-1].oid})

@@ -18,7 +18,7 @@ class InvalidReport(ValueError):
 
 
 def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
-    """Return the path that a tool's input or result names, resolved; empty if it names none."""
+    """Return the resolved path that a tool's input or result names; empty if there is no path."""
     if _ANY_PATH_KEY.isdisjoint(tool_input):
         return ()
     for key in _PATH_KEYS:

@@ -80,7 +80,7 @@ def _config_directory(environment: Mapping[str, str]) -> Path:
 
 
 def _read_session_file(config: Path, process: Process) -> Mapping[str, Any]:
-    """Return the texts in the client's session file; empty if it is missing or an earlier process's."""
+    """Return the texts in the client's session file; empty if it is missing or another process wrote it."""
     path = config / "sessions" / f"{process.pid}.json"
     try:
         value, written = json.loads(path.read_bytes()), path.stat().st_mtime

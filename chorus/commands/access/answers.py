@@ -49,7 +49,7 @@ def give_answer(
 ) -> ExitCode:
     """Answer the prompt, and print what was sent.
 
-    If `ready` is given, wait until it returns True for the prompt, or for DETAILS_TIMEOUT_SECONDS.
+    If `ready` is given, wait until `ready(prompt)` is True, but at most DETAILS_TIMEOUT_SECONDS.
     """
     repository, _, name = args.prompt.rpartition(":")
     with open_watcher_of(repository) if repository else open_watcher() as connection:

@@ -28,7 +28,7 @@ def read_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:
 
 
 def read_whole_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:
-    """Return the log with all paths, including those that the watcher leaves out as too many."""
+    """Return the log with all paths. The watcher's own log lacks the paths of entries that have too many."""
     entries = read_log(**wanted)
     if any(entry["timeline"] and not entry["paths"] for entry in entries):
         from chorus.commands.access import direct  # noqa: PLC0415  loads git: only for so many paths

@@ -1,6 +1,6 @@
 """The reference of all commands as data, read from their parsers: for completion and for the docs.
 
-It does not depend on the version of Python, unlike argparse's own help output.
+The reference does not depend on the version of Python, unlike argparse's own help output.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """The user's git settings for output: pager, colours, diffs.
 
-Read by running git, so that its own rules for environment, configuration and includes apply.
+The settings are read by running git, so that git's rules for environment, configuration and includes apply.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def read_pager(command: str) -> str | None:
 
 @cache
 def wants_colour(name: str = "ui") -> bool:
-    """Return True if git's `color.<name>` asks for colour. False without a terminal or with NO_COLOR."""
+    """Return True if git's `color.<name>` asks for colour, stdout is a terminal and NO_COLOR is not set."""
     if not sys.stdout.isatty() or "NO_COLOR" in os.environ:
         return False
     return _run_git("config", "--get-colorbool", f"color.{name}", "true") != "false"

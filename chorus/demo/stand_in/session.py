@@ -54,7 +54,7 @@ class Session:
 
 
 class Registration:
-    """The file that tells which session this process runs, in the client's format."""
+    """The file that names the session of this process, in the client's format."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

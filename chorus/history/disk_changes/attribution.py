@@ -1,7 +1,7 @@
 """Decide which action made which part of the changes on disk.
 
-Takes ended calls, oldest first, and the edits found where they may have written. Edits made after the last
-action have no owner yet; they are left for the next observation.
+The input is the ended calls, oldest first, and the edits found where the calls may have written. Edits made
+after the last action have no known author yet; they are left for the next observation.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -42,13 +42,14 @@ WHOLE = ChangePart(0, None)
 class EndedCall(NamedTuple):
     """A call that has ended, with what is known about where and when it wrote.
 
-    `where`: for a call that may write anywhere, the paths that changed in its window; None: any. `shared`:
-    other windows were open too. `in_window`: it ended inside the window of another call.
+    `where`: for a call that may write anywhere, the paths that changed in its window; None if any path may
+    have changed. `shared`: other windows were open too. `in_window`: the call ended inside the window of
+    another call.
 
     `is_late`: the client did not wait until the call was recorded, and may have written more by now.
 
-    `is_announced`: its start was reported before it could write, and after the ends of all earlier calls.
-    `since`, `until`: it ran between these times, in seconds since 1970.
+    `is_announced`: the call's start was reported before it could write, and after the ends of all earlier
+    calls. `since`, `until`: the call ran between these times, in seconds since 1970.
     """
 
     action: Action
@@ -77,7 +78,7 @@ def paths_of_calls(calls: Iterable[EndedCall]) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class RecordStep:
-    """The edits of one record. `action` is the index of a call; None: outside."""
+    """The edits of one record. `action` is the index of a call; None for outside changes."""
 
     action: int | None
     edits: tuple[Edit, ...]
@@ -87,8 +88,8 @@ class RecordStep:
 class Attribution:
     """Calls in the order in which they wrote, the paths each may have written, and the steps to record.
 
-    `written_since`: paths that were written again after one of these calls had ended. `contained` maps calls
-    without a separable change to the call whose record gets it, as indexes of `calls`.
+    `written_since`: paths that were written again after one of these calls had ended. `contained` maps each
+    call without a separable change to the call whose record gets the change; both are indexes of `calls`.
     """
 
     calls: Sequence[EndedCall]
@@ -133,7 +134,7 @@ class SharedPath:
     ended_before: tuple[int, ...]
 
     def first(self, count: int) -> "SharedPath":
-        """Return the path with the first `count` calls only, as if they had left the state `before`."""
+        """Return the path with only the first `count` calls, and with `before` as the state after them."""
         ended = tuple(index for index in self.ended_before if index < count)
         actions, reports = self.actions[:count], self.reports[:count]
         return replace(self, after=self.before, actions=actions, reports=reports, ended_before=ended)
@@ -181,7 +182,7 @@ class Attributor:
         return result
 
     def _paths_of(self, call: EndedCall, changed: Collection[RepoPath]) -> Collection[RepoPath]:
-        """Return the paths that a call names or, if it may write anywhere, may have changed."""
+        """Return the paths that a call names, or that it may have changed if it may write anywhere."""
         locate_all = self._workspace.locate_all
         if call.names_its_paths:
             return locate_all(call.action.paths)
@@ -202,7 +203,10 @@ class Attributor:
         return dict.fromkeys((*found, *reported))
 
     def _is_written_after(self, call: EndedCall, path: RepoPath) -> bool:
-        """Whether the file was written after the end, if known, of a call that may write anywhere."""
+        """Whether the file was written after this call ended.
+
+        False if the call names its paths, or if the time of its end is not known.
+        """
         until = None if call.names_its_paths else call.until
         return until is not None and self._workspace.work_tree.is_written_after(path, until)
 
@@ -211,8 +215,8 @@ class Attributor:
     ) -> tuple[str | None, str | None]:
         """Explain why an action has no change of its own, as (holder, reason).
 
-        `holder` is the action whose record has the change, or a given `within`. `reason` says why no record
-        has it. Both are None if neither is known.
+        `holder` is `within` if given, else the action whose record has the change. `reason` says why no
+        record has it. Both are None if neither is known.
         """
         changed = self._reported_as_changed(action, paths)
         lost = [path for path in changed if self._is_missing(action, path, self._timeline.entry(path))]
@@ -259,7 +263,7 @@ class Attributor:
     def _without_denying(
         self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]
     ) -> tuple[int, ...]:
-        """Return `own` without calls whose complete report omits the path; all of them if none is left."""
+        """Remove from `own` the calls whose complete report omits the path, unless no call would be left."""
         locate_all = self._workspace.locate_all
 
         def denies(call: EndedCall) -> bool:
@@ -286,7 +290,7 @@ class Attributor:
         return order
 
     def _edits_of_path(self, shared: SharedPath, result: Attribution) -> EditChain:
-        """Return the edits of one path in order, each with its action, and add to `result.contained`."""
+        """Return the edits of one path in order, each with its action. Also fill in `result.contained`."""
         plain = _is_plain(shared.before) and _is_plain(shared.after)
         parts = self._parts(shared, result) if plain else None
         if parts is None:
@@ -320,7 +324,7 @@ class Attributor:
         return None if later is None else (*earlier, *(_counted_from(count, part) for part in later))
 
     def _count_recorded(self, shared: SharedPath) -> int:
-        """Return how many calls, from the first, had their changes recorded before they were reported."""
+        """Return how many calls, counted from the first, were reported after their changes were recorded."""
         if shared.before == shared.after:
             return 0
         return count_present(self._workspace.read(shared.before), shared.reports)

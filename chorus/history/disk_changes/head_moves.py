@@ -1,4 +1,4 @@
-"""Moves of HEAD and of the stash made by others, and the file changes they explain.
+"""Moves of HEAD and of the stash that others made, and the file changes that these moves explain.
 
 A checkout, reset, rebase or stash writes files; a commit moves HEAD and writes none.
 """

@@ -16,8 +16,8 @@ from chorus.store.worktree.scan import ObservedChange, SkippedPath
 class DiskChanges:
     """The differences from the timeline.
 
-    `omitted`: paths that the scan left out. `recorded`: the records, already written, of changes that git
-    made.
+    `omitted`: paths that the scan left out. `recorded`: the records of changes that git made; they are
+    already written.
     """
 
     edits: tuple[Edit, ...]
@@ -26,7 +26,7 @@ class DiskChanges:
 
 
 class Observer:
-    """Scans the work tree, and records as outside the changes that a move of HEAD or the stash explains."""
+    """Scans the work tree, and records changes that a move of HEAD or the stash explains."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -77,7 +77,7 @@ class Observer:
 
 
 def is_named(path: RepoPath, names: Collection[str]) -> bool:
-    """Whether these paths contain the path or a directory above it."""
+    """Whether `names` contains the path or a directory above it."""
     while path not in names:
         path = RepoPath(path.rpartition("/")[0])
         if not path:

@@ -266,8 +266,8 @@ def _has_cursor(row: str) -> bool:
 def _list_start(screen: CapturedScreen, end: int) -> int:
     """Return the first row of the block of rows that ends at row `end`.
 
-    Blank rows and separators divide blocks. A separator right above the last row belongs to the block, as in
-    a question.
+    Blank rows and separators divide blocks. Exception: a separator right above row `end` belongs to the
+    block, because questions have one there.
     """
     index = end
     while index > 0:

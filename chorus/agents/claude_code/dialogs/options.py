@@ -101,7 +101,7 @@ def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
 
 
 def _presses(dialog: Dialog) -> list[str | None]:
-    """Return the arrow keys and Enter that choose each option; in a numbered list, None for each."""
+    """Return the keys (arrows, then Enter) that choose each option; in a numbered list, None for each."""
     options = dialog.options
     if any(option.number is not None for option in options):
         return [None] * len(options)

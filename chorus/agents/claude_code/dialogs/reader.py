@@ -1,6 +1,6 @@
 """Read a captured screen into a prompt, and explain which rules matched.
 
-The first rule that matches in every part is used.
+The first rule whose parts all match is used.
 """
 
 import re
@@ -165,7 +165,7 @@ def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
 
 
 def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
-    """Return the heading of a dialog whose top is above the pane, with the rule's `tail_title`.
+    """Return the heading of a dialog whose top is above the pane: the rule's `tail_title` and the text.
 
     Raises RuleMismatch if the rule has no `tail_title`, or if the text does not look like a diff or a listed
     file.

@@ -132,7 +132,7 @@ class Stop(Hook):
 
 
 class SessionMeasured(Hook):
-    """The cost of the session so far, and how many tokens fit in the model's context. Only from the mod."""
+    """The cost of a session so far, and how many tokens fit in the model's context. The mod reports both."""
 
     cost: LooseFloat = Field(None, validation_alias=AliasPath("cost", "usd"))
     window: LooseNumber = Field(None, validation_alias=AliasPath("context", "window"))

@@ -91,9 +91,9 @@ def render_portable_hook_groups() -> dict[str, list[HookGroup]]:
 
 
 def render_settings(user_value: str | None, *, hook: Path, chorus: str | None) -> str:
-    """Return a value for `--settings`: Chorus's hooks added to the user's value, a file or JSON.
+    """Return a value for `--settings`: the user's value (a file name or JSON) with Chorus's hooks added.
 
-    The client uses only the last `--settings`, so one value must hold both.
+    The client uses only the last `--settings`, so one value must contain both.
     """
     return json.dumps(
         json.loads(add_hooks(_read_settings_value(user_value), render_hook_groups(hook, chorus)))
@@ -118,9 +118,9 @@ def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | No
 
 
 def _kinds(event: str) -> list[tuple[str | None, str | None]]:
-    """Return the pattern of tools and the hook program's argument for each hook group of an event.
+    """Return a tool pattern and an argument of the hook program for each hook group of an event.
 
-    Either may be None.
+    The pattern, the argument or both may be None.
     """
     kind = AFTER if event in AFTER_EVENTS else None
     if event == "PreToolUse":

@@ -1,6 +1,6 @@
 """Copy the mod for a client, check whether the client can load it, and find a path to the socket.
 
-The client writes into a mod's directory, so it gets a copy and not the installed one.
+The client writes into the directory of a mod, so the client gets a copy of the installed mod.
 """
 
 import hashlib
@@ -110,7 +110,7 @@ def _read_version(client: str) -> tuple[int, ...]:
 
 
 def _read_rollout_switch(environment: Mapping[str, str]) -> bool:
-    """Return whether mods are on, by the switch that the client saved last; True if it saved none."""
+    """Return whether the switch for mods that the client saved last is on; True if no switch is saved."""
     directory = environment.get("CLAUDE_CONFIG_DIR")
     path = Path(directory or Path.home()) / ".claude.json"
     with suppress(OSError, ValueError):

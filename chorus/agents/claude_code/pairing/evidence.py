@@ -105,7 +105,7 @@ _DENIAL_KINDS = {
 
 
 def read_result(is_error: bool | None, content: object) -> int:
-    """Return the evidence in a tool result. It is an error only if `is_error` is true."""
+    """Return the evidence in a tool result. The result is an error only if `is_error` is true."""
     if not is_error:
         return Evidence.SUCCEEDED
     text = text_of(content)
@@ -125,7 +125,7 @@ def read_batched(response: object) -> int:
 
 
 def read_failure(evidence: int, content: object) -> str | None:
-    """Return the first line of a failed call's result; None if the call did not fail or has no text."""
+    """Return the first line of a failed call's result; None if the call did not fail or left no text."""
     if not evidence & Evidence.FAILED:
         return None
     text = text_of(content)[:MAX_FAILURE_LENGTH].replace(_ERROR_START, "").replace(_ERROR_END, "").strip()
@@ -138,7 +138,7 @@ def read_denial(kind: object, decision: object) -> int:
 
 
 def text_of(content: object) -> str:
-    """Return the text of a tool result, or the first text block of a list; empty if there is none."""
+    """Return the text of a tool result; of a list of blocks, the first text. Empty if there is no text."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):

@@ -234,9 +234,9 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
 def _on_transcript_message(
     state: PairingState, event: User, context: EventContext, user_text: Message | Command
 ) -> list[Outcome]:
-    """Handle a message in a transcript, which ends the calls that are older.
+    """Handle a message or a command in a transcript. A message ends the older calls.
 
-    Times are compared, because the message's line may come after the calls that it led to.
+    Times are compared, because the line of a message may come after calls that the message led to.
     """
     session, outcomes = context.session, list[Outcome]()
     session.cleared = session.cleared or user_text.text == "/clear"

@@ -81,7 +81,7 @@ class Pairing:
             self._state.count(self.problems, f"malformed:{event.kind}")
 
     def _change_session(self, event: Known, context: EventContext) -> list[Outcome]:
-        """Correct the calls of a session that got its id, and close the calls of a replaced client."""
+        """Correct the calls of a session whose id became known, and close the calls of a replaced client."""
         named, replaced = self._state.sessions.take_change()
         outcomes = self._state.calls.correct_session(named) if named else []
         if replaced is not None and self._state.calls.any_open and type(event) in _CLIENT_STARTS:

@@ -62,7 +62,7 @@ class LeadText:
     def before(self, message_id: str | None) -> str | None:
         """Return the lead text of a call in the message `message_id`; None if there is none.
 
-        A text from another message counts only until a call after it has a result.
+        A text from another message counts until a call after the text has a result.
         """
         same = message_id is not None and message_id == self.message_id
         return self.text if same or not self.has_result else None
@@ -212,7 +212,7 @@ class SessionRegistry:
             self._cleared = (session.id, session.cwd)
 
     def on_started_cleared(self, session: SessionContext) -> None:
-        """Link a session that starts after `/clear` to the one that was cleared in its directory."""
+        """Link a session that starts after `/clear` to the session cleared in the same directory."""
         if self._cleared is not None and self._cleared[1] == session.cwd:
             parent, self._cleared = self._cleared[0], None
             self.link(session.id, parent, "clear")
@@ -235,10 +235,10 @@ class SessionRegistry:
     def _switch(
         self, event: Known, own: SessionId, held: _Channel, claim: Trust
     ) -> tuple[SessionContext, Trust]:
-        """Return the session, and the trust in it, of an event that names another session than its channel's.
+        """Find the session of an event that names another session than its channel has.
 
-        Depending on its kind (`claim`), the event belongs to the named session or to the channel's, or the
-        channel switches to the named session.
+        Depending on the kind of event (`claim`), the event belongs to the named session or to the channel's
+        session, or the channel switches to the named session. The second result is the trust in the session.
         """
         known = self._by_id.touch(own)
         if claim is _EVENT or (claim is Trust.RESULT and known is not None):

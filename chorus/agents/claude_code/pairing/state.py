@@ -103,9 +103,10 @@ class PairingState:
         return started.turn if started is not None else turns.current
 
     def transcript_turn(self, event: Known, context: EventContext) -> Turn | None:
-        """Return the turn of a transcript line, by its prompt id or the last one in the transcript.
+        """Return the turn of a transcript line.
 
-        The session's current turn may be a later one, because a hook may report the next message first.
+        A line without a prompt id gets the turn of the transcript's last prompt id. The session's current
+        turn may be a later one, because a hook may report the next message first.
         """
         prompt_id = context.session.transcript_prompt_id
         if event.prompt_id is None and prompt_id is not None:
@@ -127,7 +128,7 @@ class PairingState:
         return True, turn
 
     def add_user_message(self, context: EventContext, message: str, turn: Turn | None) -> None:
-        """Remember the turn in which a source shows a message of the user, given its uuid."""
+        """Remember the turn in which a source shows the user's message with the uuid `message`."""
         key = (context.session, message)
         shown, sources = self._messages.get(key, _UNSEEN)
         if context.source not in sources:
@@ -215,9 +216,9 @@ class PairingState:
         return self.calls.close_if(is_over, evidence)
 
     def only_open_call(self, context: EventContext, tool: str | None) -> ToolUseId | None:
-        """Return the agent's only open call of this tool (None: any); None if there is not exactly one.
+        """Return the agent's open call; None if the agent has no open call or several.
 
-        Denied calls do not count.
+        With `tool`, calls of other tools do not count. Denied calls do not count.
         """
         found = [
             entry.id
@@ -230,7 +231,7 @@ class PairingState:
         return found[0] if len(found) == 1 else None
 
     def start_turn(self, context: EventContext, turn: Turn | None) -> list[Outcome]:
-        """Report that a turn has started. None stands for a turn that is already known."""
+        """Report that a turn has started. `turn` is None if the turn is already known."""
         context.lead_text.clear()  # the text belonged to the turn before
         return [TurnStarted(context.session.id, turn.id, turn.message)] if turn is not None else []
 

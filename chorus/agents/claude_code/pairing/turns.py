@@ -124,7 +124,7 @@ class Turns:
         return None
 
     def reading(self, text: str) -> Turn | None:
-        """Return the turn of a message sent while the agent works; by default, the current turn."""
+        """Return the turn of a message sent while the agent works; the current turn if no other is found."""
         return self._find_together(text) or self.current
 
     def ended_before(self, turn: Turn | None) -> list[Turn]:
@@ -137,7 +137,7 @@ class Turns:
         return self._new(None, text)
 
     def continue_with(self, prompt_id: TurnId) -> None:
-        """Assign an unknown prompt id that came without a message to the current turn."""
+        """Assign to the current turn an unknown prompt id that came without a message."""
         if prompt_id not in self._by_prompt_id and self.current is not None:
             self._by_prompt_id[prompt_id] = [self.current]
 

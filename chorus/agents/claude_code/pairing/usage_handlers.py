@@ -210,7 +210,7 @@ def _describe_failure(event: Result) -> str | None:
 
 
 def _numbers(by_model: Mapping[str, Any], name: str) -> list[int | float]:
-    """Return the number under `name` of each model that has one, without numbers too large to be true."""
+    """Return the number under `name` of each model. Leave out numbers that are too large to be true."""
     return [
         number
         for usage in by_model.values()

@@ -57,8 +57,8 @@ class KeyRelay:
     def retry_last_key(self) -> bool:
         """Note that the last key was not sent. Return whether to look at the pane again.
 
-        False for the first key: the screen may now show another prompt with the same question. False for
-        `Tab`: the footer, which offers it, is drawn last.
+        Return False for the first key: the screen may now show another prompt with the same question. Return
+        False for `Tab`: the footer, which offers this key, is drawn last.
         """
         assert self._step is not None
         if self.sent < 2 or self._step.key == "Tab":

@@ -27,7 +27,7 @@ def plan_permission_reply(
 ) -> dict[str, Any]:
     """Return the decision. Raises CannotAnswer if the answer does not fit the request.
 
-    An approval has the whole input, because the client runs `updatedInput`.
+    An approval contains the whole tool input, because the client runs the call with `updatedInput`.
     """
     match answer:
         case Allow(text):

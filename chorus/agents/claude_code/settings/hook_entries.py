@@ -1,7 +1,8 @@
 """Add Chorus's hooks to the text of the client's settings, and remove them, changing nothing else.
 
 An object or list that this module creates has white space after its opening bracket. Text added to an empty
-object or list of the user is right after the bracket. So `remove_hooks` can tell them apart.
+object or list of the user is right after the bracket. By this difference, `remove_hooks` recognises the
+objects and lists that Chorus created.
 """
 
 import itertools
@@ -101,7 +102,7 @@ def remove_hooks(text: str) -> str | None:
 
 
 def _cut(text: str, entry: _Entry) -> str | None:
-    """Cut a hook, and the objects and lists that Chorus created for it if nothing else is in them.
+    """Cut a hook, and the objects and lists that Chorus created for the hook and that are otherwise empty.
 
     Return None if Chorus created the file and nothing else is left.
     """

@@ -69,7 +69,10 @@ def cut_child(text: str, parent: Node, child: Node) -> str:
 
 
 def indent_of(text: str, at: int) -> str | None:
-    """Return the blanks before this position; None on the first line, or after other text in the line."""
+    """Return the blanks between the start of the line and this position.
+
+    Return None on the first line, or if other text precedes the position in its line.
+    """
     begin = text.rfind("\n", 0, at) + 1
     return text[begin:at] if begin and not text[begin:at].strip(" \t") else None
 

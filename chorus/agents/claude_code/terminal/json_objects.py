@@ -46,8 +46,9 @@ _STEPS: dict[tuple[int, int], int] = {
 class ObjectScan:
     """Scans one object, piece by piece.
 
-    `end`: where in the last piece the scan stopped. `offset`: the size of all pieces that left the object
-    open. `last_closed`: start and end of the object that was closed last, counted from the first piece.
+    `end`: where in the last piece the scan stopped. `offset`: the total size of the pieces after which the
+    object was still open. `last_closed`: start and end of the object that was closed last, as offsets from
+    the start of the first piece.
     """
 
     __slots__ = ("_at", "_escaped", "end", "last_closed", "offset", "stack")
@@ -152,7 +153,7 @@ class ObjectScan:
 
 
 def parse_object(text: bytes) -> dict[str, Any] | None:
-    """Decode a text; None if it is not exactly one JSON object."""
+    """Decode a text. Return None if the text is not exactly one JSON object."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -195,7 +195,7 @@ _MIN_TELLING_ROWS = 3
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The sizes of all rows of an object but the last. The sets hold indexes of `cells`."""
+    """The sizes of an object's rows, without the last row. The sets contain indexes of `cells`."""
 
     cells: list[int]
     unsure: set[int] = field(default_factory=set)  # terminals disagree about these
@@ -299,7 +299,10 @@ class KnownWidth:
         return seen[widest] < max(_MIN_TELLING_ROWS, seen.total() / 2)
 
     def _measure(self, rows: list[bytes]) -> _Sizes:
-        """Measure all rows but the last: in cells, else in bytes or characters.
+        """Measure all rows but the last.
+
+        Sizes are in cells; in bytes if the rows are not UTF-8; in characters if a row has more cells than the
+        width.
 
         A size in cells is unsure if terminals disagree about it, or if a program like `fold` may have wrapped
         the row.

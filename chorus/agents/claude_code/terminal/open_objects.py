@@ -1,8 +1,8 @@
 """An object that started in one row and continues in the next.
 
-`EndFinder` finds the object's last row without a scan: it guesses by how rows end and begin, and the decoder
-confirms the guess. A confirmed guess is right, because the beginning of an object is never a whole object. So
-events of megabytes are read at nearly the decoder's speed.
+`EndFinder` finds the object's last row without a scan: it guesses the row from the ends and beginnings of
+rows, and the decoder confirms the guess. A confirmed guess is right, because the beginning of an object is
+never a whole object. So events of megabytes are read at nearly the decoder's speed.
 """
 
 import re
@@ -95,8 +95,8 @@ class OpenObject:
     def last_inner(self, *, in_row: bool) -> tuple[int, int] | None:
         """Return the row and offset of the last inner object if it may be the next document; else None.
 
-        It may be a document if it ends its row and the scan failed right after it. `in_row`: the scan failed
-        in the last row, not after it.
+        An inner object may be a document if it ends its row and the scan failed right after it. `in_row`: the
+        scan failed in the last row, not after it.
         """
         if self.scan.last_closed is None:
             return None
@@ -147,7 +147,7 @@ class EndFinder:
         return (Guess.NONE_YET if open_object.size <= self._max_size else Guess.WRONG), len(data)
 
     def give_up(self, open_object: OpenObject, until: int) -> bytes:
-        """End a search that failed. Return the rows that it took, which must now be scanned.
+        """End a search that failed. Return the searched rows, which must now be scanned.
 
         Rows before `until` are not searched again.
         """

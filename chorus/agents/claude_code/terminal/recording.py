@@ -143,7 +143,7 @@ def _observed(value: dict[str, Any], channel: str) -> RecordedEvent:
 
 
 def _parse_pretty(data: bytes) -> list[dict[str, Any]] | None:
-    """Return the objects of indented JSON, one after another or in a list; None if it is not JSON."""
+    """Return the objects of indented JSON, one after another or in a list; None if `data` is not JSON."""
     decoder, values, position = json.JSONDecoder(), list[dict[str, Any]](), 0
     try:
         text = data.decode()

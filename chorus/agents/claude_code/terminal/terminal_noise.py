@@ -65,7 +65,7 @@ def find_start_after_cut(row: bytes, failed: int) -> int | None:
 
 
 def find_next(row: bytes, ended: int) -> int | None:
-    """Return where the next object starts in a row after one that ended at `ended`; None if nowhere."""
+    """Return where the next object starts after an object that ended at `ended`; None if nowhere."""
     seen = _skip_invisible(row, ended)
     return seen if row[seen : seen + 2] == b'{"' else find_start(row, ended)
 
@@ -77,8 +77,8 @@ def ends_row(row: bytes, at: int) -> bool:
 def may_follow(row: bytes, at: int) -> bool:
     """Return whether the text from `at` on may follow an object that ends there.
 
-    A comma or a bracket may not: the object before it is a part of a larger one, whose beginning scrolled
-    away.
+    A comma or a bracket may not follow: the object is then a part of a larger object, whose beginning
+    scrolled away.
     """
     return ends_row(row, at) or find_next(row, at) is not None or _PROMPT.match(row, at) is not None
 
