@@ -1,7 +1,7 @@
 """Read, list and move refs, by compare-and-swap and with a reason in the reflog.
 
-Chorus's own refs are moved in this process, under git's lock-file protocol, and only if they are not
-symbolic. Other refs are moved by `git update-ref`, which replaces a symbolic ref.
+Chorus's own refs are moved in this process, under git's lock-file protocol; a symbolic ref is refused. Other
+refs are moved by `git update-ref`, which replaces a symbolic ref.
 """
 
 import errno

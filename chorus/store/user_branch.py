@@ -62,7 +62,7 @@ class UserBranch:
     @classmethod
     @contextlib.contextmanager
     def open(cls, repository: Repository, ref: str, created_at: Oid | None = None) -> Iterator[Self]:
-        """Prepare to commit to a branch. `created_at`: where it begins if it does not exist."""
+        """Prepare to commit to a branch. `created_at`: the commit at which a new branch is created."""
         make_private(repository.own_dir)
         scratch = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=repository.own_dir))
         try:
@@ -182,8 +182,8 @@ class UserBranch:
     def _prepare(self, tree: Oid) -> None:
         """Read this tree into the temporary index.
 
-        For a checked-out branch, the temporary index is first copied from the user's, which has the `stat`
-        data of the files.
+        For a checked-out branch, the temporary index starts as a copy of the user's index, which has the
+        `stat` data of the files.
         """
         index = self._scratch / "index"
         own = self._repository.git_dir / "index"
@@ -199,9 +199,9 @@ class UserBranch:
             self._repository.private_git.run(*read, tree, extra=self._variables)
 
     def _make_git_dir(self, commit: Oid | None = None) -> dict[str, str]:
-        """Create a git directory whose HEAD is the branch, or `commit` if it is given.
+        """Create a git directory whose HEAD is the branch or, if given, `commit`.
 
-        Refs, objects and configuration are the user's. Returns the variables for git.
+        It shares the user's refs, objects and configuration. Returns the environment variables for git.
         """
         directory = self._scratch / ("amend" if commit else "git")
         directory.mkdir()

@@ -30,13 +30,13 @@ EMPTY_BLOB = Oid("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
 
 
 class IndexLocked(ChorusError):
-    """Another git process holds the index lock, or died and left it. Nothing was changed."""
+    """Another git process holds the index lock, or died without removing it. Nothing was changed."""
 
     hint = "Try again when that process has ended. If there is none, remove the lock file."
 
 
 class StagedEntry(NamedTuple):
-    """The index entry of a path; `entry` is None if there is none.
+    """The index entry of a path; `entry` is None if the path is not in the index.
 
     For a conflict, `entry` has mode 0, which no entry of a tree has.
     """
@@ -63,8 +63,8 @@ def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPa
 def has_current_stat(repository: Repository, paths: Iterable[RepoPath]) -> bool:
     """True if the index has the current `stat` data of all these files.
 
-    This means that git was the last to write the files, or has compared them since. False if the index is
-    large or its version is not supported.
+    If so, git has written or compared the files since they last changed. False if the index is large or its
+    version is not supported.
     """
     file = repository.git_dir / "index"
     try:

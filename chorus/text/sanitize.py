@@ -41,7 +41,7 @@ def sanitize(text: str, *, limit: int = MAX_LINE_CHARACTERS) -> str:
 
 
 def sanitize_lines(text: str, *, max_lines: int) -> list[str]:
-    """Sanitize each line of `text`, with tabs as blanks. Lines beyond the limit are left out and counted."""
+    """Sanitize each line of `text`, and expand tabs. Lines beyond the limit are left out and counted."""
     lines = text.split("\n", max_lines)
     rest = lines.pop() if len(lines) > max_lines else ""
     shown = [sanitize(expand_tabs(line)) for line in lines]

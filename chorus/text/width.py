@@ -95,7 +95,7 @@ def render_ranges(numbers: Iterable[int]) -> str:
 
 
 def _count_fitting(text: str, width: int) -> int:
-    """Return how many characters of `text` fit into `width` cells. The text must be wider than that."""
+    """Return how many characters of `text` fit into `width` cells. The text must be wider than `width`."""
     if text.isascii():
         return max(width, 0)
     count, used = 0, _WIDTHS[text[0]]

@@ -68,7 +68,10 @@ def accepts_connections(address: Address) -> bool:
 
 
 def make_directory(address: Address) -> None:
-    """Create the directory of this user's sockets, if `address` is in it. tmux does this only for -L."""
+    """Create the directory of `address` if it is the default directory of this user's sockets.
+
+    tmux creates the directory only for -L.
+    """
     directory = address.socket.parent
     if directory.name != _own_name():
         return
@@ -88,7 +91,7 @@ def _directory(environment: Mapping[str, str]) -> Path:
 
 
 def _refuse_unsafe(directory: Path) -> None:
-    """Make the same check as tmux. A missing directory passes."""
+    """Check the owner and mode of the directory, as tmux does. A missing directory passes."""
     try:
         found = directory.lstat()
     except OSError:

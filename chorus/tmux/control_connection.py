@@ -93,7 +93,7 @@ class ControlConnection:
     def events(self) -> list[ControlEvent]:
         """Return the newest event of each kind for each pane since the last call, without waiting for more.
 
-        Raises ServerGone or ConnectionLost if there are none and the connection has ended.
+        Raises ServerGone or ConnectionLost if there are no events and the connection has ended.
         """
         self._read()
         taken = list(self._events.values())
@@ -126,7 +126,7 @@ class ControlConnection:
             raise self._loss() from None
 
     def _expect_attached(self) -> None:
-        """Wait until this client is attached. A command sent before could run even if attaching fails."""
+        """Wait until this client is attached. A command sent earlier could run even if attaching fails."""
         block = self._next_block(time.monotonic() + REPLY_TIMEOUT_SECONDS)
         if block is None:
             raise self._loss()

@@ -54,14 +54,14 @@ class PaneGone(NotFound):
 
 
 class PaneChanged(ChorusError):
-    """The pane, its program or its mode has changed since it was read. No key was sent."""
+    """The pane, its program or its mode has changed since the pane was read. No key was sent."""
 
     exit_code = ExitCode.REFUSED
     hint = "Check the pane, then attach to it again."
 
 
 class ScreenChanged(PaneChanged):
-    """The pane no longer shows what was read. No key was sent."""
+    """The pane no longer shows the text that was read. No key was sent."""
 
 
 class PipeTaken(ChorusError):

@@ -1,4 +1,4 @@
-"""Send a key to a pane, but only if it still runs the same program and shows the same text.
+"""Send a key to a pane, but only if the pane still runs the same program and shows the same text.
 
 The check and the key are one command inside tmux, so nothing can change between them. A key is a single
 character or one of `NAMED_KEYS`. Enter is sent only if the caller passes it.
@@ -27,7 +27,7 @@ _MAX_CONDITION_LENGTH = 12_000
 class ShownRows:
     """Rows of a screen, top to bottom. If `columns` is set, only that many cells of each row are compared.
 
-    A program may draw other things right of its dialog.
+    A program may draw other things to the right of its dialog.
     """
 
     rows: tuple[str, ...]
@@ -36,7 +36,7 @@ class ShownRows:
     def patterns(self) -> list[str]:
         """Regular expressions for these rows, from the last row upward.
 
-        Rows without letters and digits are left out, and also the upper rows if the patterns get too long for
+        Rows without letters and digits are left out. Upper rows are left out if the patterns get too long for
         tmux.
         """
         patterns: list[str] = []
@@ -58,9 +58,9 @@ NO_ROWS = ShownRows(())
 def press(
     tmux: Tmux, pane: PaneState, key: str, *, showing: Sequence[str] = (), rows: ShownRows = NO_ROWS
 ) -> None:
-    """Press one key if the pane is as in `pane` and shows all texts and rows; else raise PaneChanged.
+    """Press one key if the pane still matches `pane` and shows all texts and rows.
 
-    Each text of `showing` must be within one row.
+    Otherwise raise PaneChanged. Each text in `showing` must be within one row.
     """
     if key in NAMED_KEYS:
         command = ["send-keys", "-t", pane.id, key]

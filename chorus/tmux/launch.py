@@ -59,9 +59,9 @@ def open_pane(
 ) -> PaneId:
     """Run the command (a list of arguments, no shell) in a new pane. The user's focus does not change.
 
-    `name` is for a new session or window, `window` for the first window of a new session. `beside` is the
-    pane to split, or the pane whose session gets the new window. A new session starts a server if there is
-    none.
+    `name` is the name of a new session or window, `window` the name of a new session's first window.
+    `beside` is the pane to split, or the pane whose session gets the new window. A new session starts a
+    server if none is running.
     """
     options = ["-d", "-P", "-F", "#{pane_id}", "-c", str(cwd).replace("#", "##")]
     if placement is PanePlacement.SESSION:
@@ -88,7 +88,7 @@ def open_pane(
 
 
 def _start_session(tmux: Tmux, new_session: Sequence[str]) -> list[str]:
-    """Run `new-session`. Try again if the server is just ending."""
+    """Run `new-session`. Try again if the server is shutting down."""
     deadline = time.monotonic() + END_TIMEOUT_SECONDS
     while True:
         try:
@@ -227,7 +227,7 @@ def has_session(tmux: Tmux, name: str) -> bool:
 
 
 def close_side_panes(tmux: Tmux, pane: PaneId) -> bool:
-    """Close the side panes in the window of `pane`; False if there was none."""
+    """Close the side panes in the window of `pane`. Return False if there was none."""
     panes = find_side_panes(tmux, pane)
     for one in panes:
         tmux.run(["kill-pane", "-t", one])

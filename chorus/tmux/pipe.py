@@ -72,7 +72,7 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
     """Pipe the pane into `fifo`, which is created. Raises PipeTaken if another program pipes the pane.
 
     Earlier output is read in the same command, so that nothing is missed or repeated. If a killed watcher
-    left an open pipe at `fifo`, it is used again, and some output may be read twice.
+    left an open pipe at `fifo`, that pipe is used again, and some output may be read twice.
     """
     left = _reopen(fifo)
     server_pid = tmux.run(["display-message", "-p", "#{pid}"])[0]

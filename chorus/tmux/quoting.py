@@ -15,7 +15,7 @@ def quote(word: str) -> str:
 
 
 def render_line(commands: Sequence[Sequence[str]]) -> str:
-    """Join commands into one line. tmux runs a line without commands of other clients in between."""
+    """Join commands into one line. No command of another client runs between the commands of a line."""
     return " ; ".join(" ".join(quote(word) for word in command) for command in commands)
 
 

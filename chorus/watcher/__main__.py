@@ -1,7 +1,7 @@
 """`python -m chorus.watcher COMMON_DIR [again]`: run the watcher of one repository in this process.
 
-If another watcher is running, this process exits before it has loaded the rest. `again`: this watcher takes
-over from one that could not write to the disk.
+If another watcher is running, this process exits without loading the rest of the watcher. `again`: this
+watcher takes over from a watcher that could not write to the disk.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Run blocking work in threads that never delay the watcher's exit.
 
-The threads of `asyncio.to_thread` are joined at exit. These threads may be cut off at any point: their work
-must survive that, as it survives a kill.
+Python joins the threads of `asyncio.to_thread` at exit. The threads of this module may end at any point, so
+their work must be safe to interrupt, as by a kill.
 """
 
 import asyncio

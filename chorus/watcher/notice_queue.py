@@ -80,7 +80,7 @@ class NoticeQueue:
 
     @contextmanager
     def deliver(self, session: SessionId) -> Iterator[str | None]:
-        """Yield the text of this session's notices; None without notices. If the block fails, keep them."""
+        """Yield the text of this session's notices, or None. If the block fails, keep the notices."""
         mine = self._take(session)
         if not mine:
             yield None
@@ -94,7 +94,7 @@ class NoticeQueue:
             self._confirm(name, arrived=is_sent)
 
     def _confirm(self, event: str, *, arrived: bool) -> None:
-        """Forget the notices that were sent if they arrived; else queue them again."""
+        """Forget the sent notices if they have arrived; else queue them again."""
         sent = self._sent.pop(event, [])
         if not arrived:
             self._queued = drop_undone([*sent, *self._queued])

@@ -1,6 +1,6 @@
 """A pool of recorders for threads, which must not use the recorders of the event loop.
 
-Reading a long history takes a while, so a recorder that is given back is kept for the next request.
+Reading a long history takes a while, so a returned recorder is kept for the next request.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class RecorderPool:
 
     @contextmanager
     def borrow(self, work_tree: Path) -> Iterator[Recorder]:
-        """Lend a recorder of this work tree, the idle one or a new one, to this caller only."""
+        """Yield a recorder of this work tree that no other caller uses: the idle recorder or a new one."""
         with self._lock:
             kept = self._kept.pop(work_tree, None)
         place = _place(work_tree)

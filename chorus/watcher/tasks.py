@@ -27,7 +27,7 @@ class Tasks:
         self._all: set[asyncio.Task[None]] = set()
 
     def start(self, task: Coroutine[Any, Any, None]) -> None:
-        """Start a task. If it fails, the others go on, unless a new watcher must take over (see `fail`)."""
+        """Start a task. If it fails, other tasks continue unless a new watcher must take over: see `fail`."""
         started = asyncio.get_running_loop().create_task(task)
         self._all.add(started)
         started.add_done_callback(self._ended)
@@ -47,7 +47,7 @@ class Tasks:
     def fail(self, error: BaseException) -> bool:
         """Log a failure. Return True if a new watcher must take over.
 
-        That is so if a file could not be written, a lock was held, or the disk is full.
+        A new watcher is needed if a file could not be written, a lock was held, or the disk is full.
         """
         log.error("a task of the watcher failed", exc_info=error)
         self.problems[type(error).__name__] = str(error)

@@ -277,7 +277,7 @@ class Watcher:
         self._stopping.set()
 
     def _stop_for_user(self) -> None:
-        """Stop because the user asked for it. Hooks start no new watcher then, unlike after a signal."""
+        """Stop at the user's request. Hooks start a new watcher after a signal, but not after this stop."""
         self._asleep = True
         self.captures.forget()
         self.stop()

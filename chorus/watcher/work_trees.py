@@ -220,8 +220,8 @@ class WatchedTree:
     async def record_outside(self, *, grace_seconds: float) -> bool:
         """Record changes older than `grace_seconds` as outside changes. Return True if some changes are left.
 
-        A call that is about to be reported may have made a newer change. Call this only while no call window
-        is open.
+        A call that is about to be reported may have made a newer change. Call this method only while no call
+        window is open.
         """
         ready = None if self._may_be_anywhere else self._changed_paths.take_settled(grace_seconds)
         if ready is not None:
@@ -233,10 +233,10 @@ class WatchedTree:
         await self._changed_paths.settle()
 
     async def record_while_asked(self, is_asked: Callable[[Call], bool]) -> None:
-        """Record outside changes while the only call that may write anywhere waits for the user's answer.
+        """Record outside changes while the only call with an open window waits for the user's answer.
 
-        `is_asked`: returns whether the call surely still waits. If it returns False once the files are read,
-        nothing is recorded.
+        `is_asked`: returns True if the call certainly still waits. If it returns False after the files were
+        read, nothing is recorded.
         """
         call = self.windows.only
         if call is not None and not self._may_be_anywhere:
@@ -283,9 +283,9 @@ class WatchedTree:
         await self._record_ended([], self._held_source)
 
     async def _record_ended(self, calls: list[EndedCall], source: str) -> None:
-        """Record these ended calls together with the held ones. If they have to wait, hold them all.
+        """Record these ended calls together with the held calls. If any of them must wait, hold them all.
 
-        They are recorded together because calls may be reported in another order than they wrote in.
+        They are recorded together, because the order of reports may differ from the order of writes.
         """
         if not (self._held or calls):
             return
@@ -296,7 +296,7 @@ class WatchedTree:
         may_wait = started < self._held_until
 
         def is_overtaken(recorder: Recorder) -> bool:
-            """True if calls were reported while a thread read the files: they may have written too."""
+            """True if calls were reported while a thread read the files. These calls may have written too."""
             return recorder is not self.recorder and self.has_unread()
 
         def record(recorder: Recorder) -> bool:
@@ -320,8 +320,8 @@ class WatchedTree:
     async def _write(self, where: Collection[str] | None, write: Callable[[Recorder], Written]) -> Written:
         """Call `write` with a recorder, in a thread if changes at these paths (None: anywhere) may be large.
 
-        The caller holds the pipeline's lock. Until a thread ends, the event loop's own recorder shows the old
-        history.
+        The caller holds the pipeline's lock. While a thread records, the event loop's own recorder shows the
+        old history.
         """
         if where is not None and self._is_quick(where):
             return write(self.recorder)
@@ -402,8 +402,8 @@ class WatchedTree:
     def _paths_for(self, action: Action, until: float | None) -> set[RepoPath] | set[str] | None:
         """Return the paths to check for a call's changes; None if they may be anywhere.
 
-        They come from the file watch, without paths that changed only after `until`. The client's own list,
-        if complete, is used instead for a late report or in a tree that was never scanned.
+        The paths come from the file watch, except paths that changed only after `until`. For a late report,
+        or in a tree that was never scanned, the client's own list is used instead if it is complete.
         """
         report = action.report
         if report is not None and report.complete:
@@ -415,7 +415,7 @@ class WatchedTree:
     async def _record_outside_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
         """Record all changes so far, except at the paths in `exclude`, as outside changes.
 
-        If the client no longer waits, leave them: the call that starts may have made some of them.
+        If the client no longer waits, record nothing: the client's call may have made some of the changes.
         """
         taken, waits = self._changed_paths.take(), from_any_thread(is_waiting)
         where = taken.where
@@ -612,7 +612,7 @@ class WatchedTrees:
                         log.info("packed %d objects", packed)
 
     async def copy_forever(self) -> None:
-        """Copy the objects of the user's new commits from Chorus's store to the user's own, in a thread."""
+        """Copy the objects of the user's new commits from Chorus's store to the user's store, in a thread."""
         seen: dict[Path, tuple[int, int] | None] = {}
         while True:
             await self._wait_for_commits()

@@ -72,7 +72,7 @@ class Guard:
 
 
 def host_name(host: str) -> str | None:
-    """Return the host in a Host header, without the port: a tunnel may use another. None if it is invalid."""
+    """Return the host in a Host header without the port, which a tunnel may change. None if it is invalid."""
     try:
         return urlsplit(f"//{host}").hostname
     except ValueError:

@@ -1,8 +1,8 @@
 """Access to the page: one-time links, and the browsers that were let in by a link.
 
 A browser gets two secrets: a cookie, which scripts cannot read, and a key, which the page keeps. A request
-needs both, because a browser sends a cookie to every port of a host, also to other programs. The server keeps
-only digests.
+needs both, because a browser sends a cookie to every port of a host, and so to other programs. The server
+stores only digests of the secrets.
 """
 
 import secrets

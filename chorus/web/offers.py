@@ -34,7 +34,7 @@ class Offers:
         self._taken &= {offer.name for offer in self._offers.values()}
 
     def find(self, repository: str, prompt: str) -> str | None:
-        """Return the name of a prompt's offer; None if there is none, or if it is taken."""
+        """Return the name of a prompt's offer; None if the prompt has no offer, or its offer is taken."""
         offer = self._offers.get((repository, prompt))
         return offer.name if offer is not None and offer.name not in self._taken else None
 

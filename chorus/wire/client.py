@@ -223,7 +223,7 @@ class Connection:
         return events
 
     def disconnect(self) -> None:
-        """End the connection from another thread. In the thread that waits, `events` ends or `ask` raises."""
+        """End the connection from another thread. In the waiting thread, `events` ends or `ask` raises."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 

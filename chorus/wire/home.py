@@ -88,7 +88,7 @@ def _find_work_tree(start: git_files.AnyPath) -> tuple[str, Home]:
 
 
 def label_work_tree(work_tree: git_files.AnyPath, home: Home) -> str:
-    """Return the name of a work tree among those of its repository."""
+    """Return the name that Chorus shows for a work tree, such as `main`."""
     git_dir = os.path.realpath(git_files.read_git_dir(work_tree))
     return git_files.work_tree_label(git_dir, os.path.realpath(home.repository))
 

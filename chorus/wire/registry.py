@@ -1,6 +1,6 @@
 """The repositories of this user in which a watcher runs or ran: one small private file each.
 
-A file holds only the path of the repository. Files of another user are not read.
+A file contains only the path of the repository. Files of another user are not read.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ def forget(home: Home) -> None:
 
 
 def list_registered() -> list[Home]:
-    """Return the registered repositories, sorted by path. Those without a directory of Chorus are removed."""
+    """Return the registered repositories, sorted by path.
+
+    Repositories without a directory of Chorus are removed from the registry.
+    """
     directory = os.path.join(_state_directory(), "watchers")
     try:
         state = os.stat(directory)

@@ -40,7 +40,7 @@ def connect_or_start(home: Home) -> Connection:
 
 
 def connect_current(home: Home) -> Connection | None:
-    """Connect to the running watcher. Return None if there is none of this version and repository."""
+    """Connect to the running watcher. Return None unless it has this version and serves this repository."""
     try:
         connection = connect(home)
     except WatcherNotRunning:
@@ -126,5 +126,5 @@ def connect_started(home: Home) -> Connection:
 
 
 def import_path() -> str:
-    """Return the directory that holds this package, so that the watcher runs the same code."""
+    """Return the directory that contains this package, so that the watcher runs the same code."""
     return str(Path(__file__).resolve().parent.parent.parent)

@@ -152,7 +152,7 @@ def _pack_oldest(git: Git, store: ObjectStore, oldest: float) -> int:
 
 
 def join_packs(git: Git, store: ObjectStore) -> None:
-    """Join small packs, until each pack has at least GROWTH times the objects of all smaller ones."""
+    """Join small packs, until each pack has GROWTH times as many objects as all smaller packs together."""
     sizes = sorted((count_packed(index), index) for index in list_packs(store.directory))
     joined = plan_joining([size for size, _ in sizes])
     small = [index for _, index in sizes[:joined]]

@@ -1,6 +1,6 @@
 """Copy what the user's own commits need from the side store to the user's object directory.
 
-git does not write an object again that it finds in the side store. Other users of a shared repository cannot
+git does not write an object that is already in the side store. Other users of a shared repository cannot
 read the side store, so the objects of each new commit are copied.
 """
 

@@ -54,8 +54,9 @@ class LooseStore:
     def write(self, kind: bytes, data: bytes) -> Oid:
         """Store an object and return its id.
 
-        A file that exists for the object is replaced by one with a new time, so that a sweep does not remove
-        it. An object that this process stored in the last RECENT_SECONDS is not written again.
+        If the object already has a file, the file is replaced by one with a new time, so that a sweep does
+        not remove the object. An object that this process stored in the last RECENT_SECONDS is not written
+        again.
         """
         body = b"%s %d\0%s" % (kind, len(data), data)
         oid = sha1(body, usedforsecurity=False).hexdigest()
@@ -118,7 +119,7 @@ def _raise_unless_missing(error: Exception) -> None:
 def encode(kind: bytes, body: bytes) -> bytes:
     """Encode an object as the content of its file. Small objects and trees are not compressed.
 
-    Compressing trees saves little space, and each edit writes several.
+    Compressing trees saves little space, and each edit writes several trees.
     """
     if kind == b"tree" or len(body) < DISK_BLOCK - STORED_EXTRA:
         return store(body)
@@ -126,7 +127,7 @@ def encode(kind: bytes, body: bytes) -> bytes:
 
 
 def store(body: bytes) -> bytes:
-    """A zlib stream that holds `body` uncompressed."""
+    """A zlib stream that contains `body` uncompressed."""
     size = len(body)
     checksum = zlib.adler32(body).to_bytes(4, "big")
     if size <= STORED_BLOCK:

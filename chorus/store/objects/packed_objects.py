@@ -2,7 +2,7 @@
 
 Most trees that are read for the first time are stored whole. Reading a tree here takes a quarter of the time
 that another process needs (a tenth on a busy machine). gitdb's `PackedDB` takes four to nine times as long
-per tree. That makes the first edit in a directory 20 to 30 % slower (decision 0014).
+per tree, which makes the first edit in a directory 20 to 30 % slower (decision 0014).
 
 A pack that `git gc` removes stays readable while it is open here.
 """

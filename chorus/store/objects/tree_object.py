@@ -38,8 +38,8 @@ class TreeEntry(NamedTuple):
 class Run:
     """Neighbouring entries, as bytes.
 
-    The first search goes through the bytes. The second builds a table of positions, which runs made by
-    `replaced` share.
+    The first search scans the bytes. The second search builds a table of positions, which is shared with the
+    runs made by `replaced`.
     """
 
     __slots__ = ("_positions", "raw")
@@ -180,6 +180,6 @@ def make_runs(pieces: list[bytes]) -> list[Run]:
 
 
 def unshared(one: Directory, other: Directory) -> tuple[Iterable[bytes], Iterable[bytes]]:
-    """For each directory, the runs that only it has. These runs contain every entry that differs."""
+    """For each directory, the runs that the other directory lacks. They contain all entries that differ."""
     here, there = ({run.raw for run in directory.runs} for directory in (one, other))
     return here - there, there - here

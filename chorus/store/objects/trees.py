@@ -62,7 +62,7 @@ class Trees:
     def splice(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid:
         """Write the tree with these files added, replaced or (None) removed.
 
-        A file replaces a directory of its name, and the other way round.
+        A file replaces a directory of the same name, and a directory replaces a file.
         """
         replaced = self._replace(root, changes) if len(changes) == 1 else None
         return replaced or self._splice(root, nest(changes)) or self._store.write_tree(b"")
@@ -72,7 +72,7 @@ class Trees:
         self._last_results.clear()
 
     def lookup(self, root: Oid | None, path: RepoPath) -> TreeEntry | None:
-        """The entry at a path, file or directory; None if there is none."""
+        """The entry at a path, file or directory; None if there is no entry."""
         entry = TreeEntry(TREE_MODE, root) if root else None
         for name in os.fsencode(path).split(b"/"):
             if entry is None or not entry.is_tree:
@@ -110,7 +110,10 @@ class Trees:
         return sorted(self._diff(old, new, ""), key=lambda change: os.fsencode(change.path))
 
     def _replace(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid | None:
-        """The fast path: write the tree with other bytes in one existing file. None for any other change."""
+        """The fast path: write the tree with other bytes in one existing file.
+
+        Returns None for any other change.
+        """
         ((path, entry),) = changes.items()
         if entry is None or root is None:
             return None

@@ -1,7 +1,7 @@
 """Open the directory of a file step by step from the root of the work tree.
 
-Each step opens a real directory inside the one before, so no symbolic link is followed, even if a program
-creates one between two steps. Git directories and other repositories are not entered.
+Each step opens a real directory inside the previous directory. So no symbolic link is followed, even if a
+program creates a link between two steps. Git directories and other repositories are not entered.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """Convert bytes of the work tree as `git add` does: line ends, `ident`, encodings and filter programs.
 
-If a filter program fails, the bytes are returned without its conversion and with a warning.
+If a filter program fails, the bytes are returned without the program's conversion, and with a warning.
 """
 
 from collections.abc import Iterable, Mapping
@@ -91,7 +91,7 @@ class Filters:
         return {path: known[path][1] for path in wanted}
 
     def converted(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
-        """The conversions of the paths that have one. Not cached, so any number of paths may be given."""
+        """The conversions of the paths that have one. Nothing is cached, so any number of paths is fine."""
         return self._ask(dict(self._rules.stamp_paths(paths)))
 
     def _ask(self, stamps: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:

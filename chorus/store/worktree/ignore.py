@@ -29,8 +29,8 @@ class Ignores:
     def ignored(self, paths: Iterable[RepoPath]) -> set[RepoPath]:
         """The paths that an ignore rule matches, except tracked files, which git never ignores.
 
-        The rules are checked first: most paths match none, so their answers stay valid when the user's index
-        changes.
+        The rules are checked before the index. Most paths match no rule, and their answers stay valid when
+        the user's index changes.
         """
         wanted = list(paths)
         matched = self._match(wanted) if wanted else []

@@ -1,7 +1,7 @@
 """Find what changed in the work tree since a recorded tree of raw bytes.
 
-The new bytes of each file that differs are stored. Skipped paths are reported, but ignored ones only if the
-caller names them.
+The new bytes of each file that differs are stored. Skipped paths are reported. An ignored path is reported
+only if the caller names it.
 """
 
 import os
@@ -119,7 +119,7 @@ class Scanner:
     def _differing(self, tree: Oid) -> list[RepoPath]:
         """Paths that differ between the private index and `tree`.
 
-        For these, an unchanged stamp does not mean that the file is as in `tree`.
+        At these paths, an unchanged stamp does not mean that the file is as in `tree`.
         """
         base = self._index.tree
         try:

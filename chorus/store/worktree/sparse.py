@@ -1,7 +1,7 @@
 """Find the paths that a sparse checkout leaves out of the work tree.
 
-Once a file is created at such a path, the user's index no longer marks the path as left out. So git applies
-the sparse rules to a copy of the index, with an empty work tree.
+Once a file is created at an excluded path, the user's index no longer marks the path as excluded. So git
+applies the sparse rules to a copy of the index, with an empty work tree.
 """
 
 import shutil

@@ -20,7 +20,7 @@ class Spelling:
     def of(cls, *, ignores_case: bool, composes: bool) -> "Spelling":
         """Return the spelling for these settings of git.
 
-        `ignores_case`: `core.ignoreCase`. `composes`: `core.precomposeUnicode`, which counts only on macOS.
+        `ignores_case`: `core.ignoreCase`. `composes`: `core.precomposeUnicode`, ignored except on macOS.
         """
         return cls(ignores_case, composes and COMPOSES_NAMES)
 

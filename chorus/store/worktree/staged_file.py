@@ -62,7 +62,7 @@ class StagedFile:
         self.descriptor = write_scratch(parent, self._scratch, mode, data)
 
     def fail(self, error: OSError) -> None:
-        """Store a write error, so that `put` raises it. The system reports such an error only once."""
+        """Store a write error, so that `put` raises it. The system reports a write error only once."""
         self._failure = error
 
     def put(self, expected: FileState) -> None:
@@ -136,7 +136,7 @@ def delete_file(root: str, path: RepoPath, expected: FileState) -> None:
 
 
 def remove_scratch_files(root: str, path: RepoPath) -> None:
-    """Remove the scratch files that dead processes left in the directory of `path`."""
+    """Remove the scratch files that dead processes of Chorus left in the directory of `path`."""
     with (
         translate_write_errors(path),
         contextlib.suppress(Blocked, FileNotFoundError),
@@ -149,7 +149,7 @@ def remove_scratch_files(root: str, path: RepoPath) -> None:
 
 @contextlib.contextmanager
 def open_parent(root: str, path: RepoPath, *, create: bool = False) -> Iterator[OpenParent]:
-    """Open the directory of `path`. In the `with` block, raise a ChorusError for any error of the system."""
+    """Open the directory of `path`. An OSError in the `with` block is raised as a ChorusError."""
     try:
         with descend(root, path, create=create) as parent:
             yield parent
@@ -211,7 +211,7 @@ def refuse_changed(path: RepoPath, parent: OpenParent, expected: FileState) -> N
 def rename_over(path: RepoPath, parent: OpenParent, directory: int, scratch: bytes) -> None:
     """Rename the scratch file over the path. If an empty directory is at the path, remove it first.
 
-    Raises CannotReplace if a directory at the path is not empty. `directory`: that of the scratch file.
+    Raises CannotReplace if a directory at the path is not empty. `directory`: the scratch file's directory.
     """
     try:
         os.rename(scratch, parent.name, src_dir_fd=directory, dst_dir_fd=parent.directory)

@@ -1,7 +1,8 @@
 """The private index: the stamp (`stat` data) of each recorded file, and the id of its raw bytes.
 
 git compares the private index with the work tree in one pass. If the private index is lost or damaged, it is
-rebuilt from a copy of the user's index. Its entries are the files of one tree, whose id is in a second file.
+rebuilt from a copy of the user's index. The entries are the files of one tree. A second file contains the
+tree's id.
 """
 
 import os
@@ -73,7 +74,7 @@ class StampIndex:
             return int.from_bytes(file.read(12)[8:], "big")
 
     def stale(self, below: Sequence[RepoPath] = ()) -> list[RepoPath]:
-        """Files whose stamp differs, or that are gone."""
+        """Files that are gone or have another stamp than their entry."""
         options = ("-z", "--name-only", "--no-ext-diff", "--no-renames", "--ignore-submodules=all")
         return split_names(self._run("diff-files", *options, "--", *below))
 

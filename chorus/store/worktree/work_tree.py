@@ -44,10 +44,10 @@ class WorkTree:
         self.spelling = spelling
 
     def locate(self, path: str) -> RepoPath | None:
-        """Turn a path that a tool names into a path relative to this work tree. None if it is outside.
+        """Turn a path that a tool names into a path relative to this work tree; None for a path outside it.
 
-        Symbolic links in the parent directories are resolved, as when the tool writes; a link at the path
-        itself is not.
+        Symbolic links in the parent directories are resolved, as they are when the tool writes. A link at the
+        path itself is not resolved.
         """
         full = os.path.normpath(os.path.join(self._root, path))  # noqa: PTH118  a last link stays
         if full.count("/") > MAX_PARTS:
@@ -139,11 +139,14 @@ class WorkTree:
         return find_journaled_device(self.root)
 
     def remove_scratch_files(self, path: RepoPath) -> None:
-        """Remove scratch files that dead writers left next to `path`. There must be no other writer now."""
+        """Remove scratch files that dead writers left next to `path`.
+
+        The caller must make sure that no other process writes there.
+        """
         staged_file.remove_scratch_files(self._root, path)
 
     def delete_file(self, path: RepoPath, expected: FileState) -> None:
-        """Remove the file at `path` if it still is `expected`, and the directories this leaves empty."""
+        """Remove the file at `path` if it is still as `expected`, and parent directories left empty."""
         staged_file.delete_file(self._root, path, expected)
 
     def _read(self, parent: OpenParent, known: Stamp | None) -> FileState | None:
@@ -181,7 +184,7 @@ class WorkTree:
 
 
 def _below_same_directory(root: str, path: str) -> str | None:
-    """The part of `path` below `root`, however `root` is spelled in it; None if it is not below."""
+    """The part of `path` below `root`, even if `path` spells `root` differently. None if it is outside."""
     parts = path.split("/")
     for length in range(len(parts) - 1, 0, -1):
         try:
@@ -193,7 +196,7 @@ def _below_same_directory(root: str, path: str) -> str | None:
 
 
 def read_all(descriptor: int, size: int) -> bytes:
-    """Read the file from its start. If it holds more than `size` bytes, return only `size` + 1 bytes."""
+    """Read the file from its start. If it has more than `size` bytes, return the first `size` + 1 bytes."""
     pieces = []
     position = 0
     while piece := os.pread(descriptor, max(size + 1 - position, 1), position):

@@ -81,7 +81,7 @@ class FileWatch:
         self.problem: str | None = None
 
     def start(self) -> None:
-        """Start watching. An OSError, as at an inotify limit, is not raised but noted in `problem`."""
+        """Start watching. An OSError, for example at an inotify limit, is stored in `problem`, not raised."""
         if self._polling:
             return
         try:
@@ -114,7 +114,7 @@ class FileWatch:
     def flush_barrier(self, then: Callable[[], None]) -> bool:
         """Call `then`, in another thread, once every change made up to now has been reported.
 
-        Returns False, without calling `then`, if the watch cannot tell.
+        Returns False, and does not call `then`, if no barrier is possible.
         """
         return not self.needs_scan and self._barriers.raise_one(then)
 
@@ -179,7 +179,7 @@ class FileWatch:
 
 
 class _Barriers:
-    """Barrier files: when the watch reports the creation of one, it has reported all earlier changes.
+    """Barrier files: when the watch reports a new barrier file, it has reported all earlier changes.
 
     inotify keeps the order, because one queue serves all watched directories.
     """

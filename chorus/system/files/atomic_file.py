@@ -24,9 +24,9 @@ def replace_file(
 ) -> None:
     """Write `data` to a temporary file next to `path`, then rename it over `path`.
 
-    Without `mode`, the file keeps its permission bits, and a new file gets those the umask allows. `durable`:
-    wait until the bytes are on the disk before the rename. `check` is called just before the rename; if it
-    raises, `path` keeps its content.
+    Without `mode`, the file keeps its permission bits, and a new file gets the bits that the umask allows.
+    With `durable`, the bytes are on the disk before the rename. `check` is called just before the rename; if
+    `check` raises, `path` keeps its content.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{next(_serial)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC

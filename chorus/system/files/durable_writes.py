@@ -1,7 +1,7 @@
 """Make sure that objects are on the disk before a ref points to them.
 
-The system starts writing each file at once. Before a ref moves, Chorus waits for all of them. There is no
-wait on a file system in memory, or if the git setting `chorus.durable` is false.
+The system starts to write each file immediately. Before a ref moves, Chorus waits until all files are
+written. There is no wait on a file system in memory, or if the git setting `chorus.durable` is false.
 """
 
 import os
@@ -64,8 +64,8 @@ class PendingWrites:
     def wait(self) -> None:
         """Wait until the bytes of all files are on the disk.
 
-        On macOS, only make sure that they reach the disk before anything written later. The files' names
-        reach the disk with the next `sync_file`.
+        On macOS, only ensure that the bytes reach the disk before anything written later. The names of the
+        files reach the disk with the next `sync_file`.
         """
         pending, self._pending = self._pending, []
         try:
@@ -81,7 +81,7 @@ class PendingWrites:
 def sync_journal(descriptor: int) -> None:
     """Wait until all earlier changes in the file system's journal are on the disk.
 
-    For devices that `find_journaled_device` returns. Changes the file's modification time.
+    The file must be on a device that `find_journaled_device` returns. Changes the file's modification time.
     """
     os.utime(descriptor)
     sync_file(descriptor)

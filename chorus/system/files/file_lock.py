@@ -1,7 +1,7 @@
 """Exclusive locks between processes, by `flock`: the kernel releases them when their holder ends.
 
-Any user who can open a lock file can hold its lock, so a file that others could open is replaced. Standard
-library only, because short commands import this module.
+Any user who can open a lock file can hold its lock, so a lock file that other users could open is replaced.
+Standard library only, because short commands import this module.
 """
 
 import errno
@@ -57,7 +57,7 @@ class FileLock:
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def write(self, data: bytes) -> None:
-        """Replace the content of the lock file, for example by the holder's process id."""
+        """Replace the content of the lock file, for example with the holder's process id."""
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, data, 0)
 

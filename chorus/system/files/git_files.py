@@ -1,7 +1,8 @@
 """Find a work tree and its git directories by looking at files, without starting git.
 
-Fast, but git may still refuse the repository: `store/git_paths.py` asks git. Paths are strings, because short
-commands import this module, and importing pathlib takes a third as long as starting Python.
+This is fast, but git may still refuse the repository that was found: `store/git_paths.py` asks git. Paths are
+strings, because short commands import this module, and importing pathlib takes a third as long as starting
+Python.
 """
 
 import os
@@ -58,7 +59,7 @@ def label_of(directory: AnyPath) -> str | None:
 
 
 def list_work_trees(common_dir: AnyPath) -> dict[str, str]:
-    """The roots of the work trees that exist and that Chorus recorded, by name, the main one first."""
+    """The root of each existing work tree that Chorus has recorded, by name; the main work tree first."""
     found: dict[str, str] = {}
     common = os.fspath(common_dir)
     main = os.path.dirname(common)

@@ -24,7 +24,7 @@ _SHORT_NAME = re.compile(r"~[0-9]")
 
 
 class PathResolver:
-    """Resolves paths, and caches what it reads from the disk: create a new resolver for each question."""
+    """Resolves paths. Caches what it reads from the disk, so create a new resolver for each check."""
 
     def __init__(self, working: str, root: str) -> None:
         self._working = working

@@ -34,8 +34,8 @@ def make_private(directory: Path) -> None:
     """Create a private directory, and missing directories above it.
 
     An existing directory that others can use is made private, with everything in it. Lock files that others
-    can open are removed, because others may hold the locks. But if a lock file names a live process of this
-    user, all of them are kept.
+    can open are removed, because others may hold the locks. But if any lock file names a live process of this
+    user, all lock files are kept.
     """
     try:
         directory.mkdir(mode=DIRECTORY_MODE)
@@ -52,7 +52,7 @@ def open_private(path: str, flags: int) -> int:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append a line to a private file, on a new line even if a crash cut the last one short."""
+    """Append a line to a private file. If a crash cut the last line short, start a new line first."""
     with open(path, "a+b", opener=open_private) as file:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)

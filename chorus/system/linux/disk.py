@@ -31,9 +31,9 @@ def finish_writing(descriptors: Sequence[int]) -> None:
 
 
 def find_journaled_device(directory: Path) -> int | None:
-    """The directory's device, if one journal certainly keeps the order of all changes there; otherwise None.
+    """The directory's device, if its file system writes all changes in order to one journal; otherwise None.
 
-    On such a device, waiting for the newest file means waiting for all files.
+    On such a device, waiting for the newest file means waiting for all files. None also if this is unknown.
     """
     types = file_system_types(directory)
     device = directory.stat().st_dev

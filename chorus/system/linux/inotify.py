@@ -1,8 +1,8 @@
 """A watchdog emitter that watches a whole directory tree through one inotify queue.
 
 watchdog's own emitter holds back the first half of a rename, and its events do not show an overflow of the
-queue or a limit. This emitter reports all of these immediately. It also keeps the kernel's order across the
-tree, which the barriers of `file_watch.py` need.
+queue or a limit. This emitter reports renames, overflows and limits immediately. It also keeps the kernel's
+order across the tree, which the barriers of `file_watch.py` need.
 """
 
 import ctypes
@@ -59,10 +59,11 @@ GIT = b".git"
 
 
 class InotifyEmitter(EventEmitter):
-    """Watches one directory tree without its `.git` directories, and each directory of `flat` by itself.
+    """Watches one directory tree without its `.git` directories, and the directories in `flat`.
 
-    A directory that appears is reported only after it is watched, so a caller that then reads it misses
-    nothing. A rename is reported as one path that disappeared and one that appeared.
+    The subdirectories of directories in `flat` are not watched. A new directory is reported after its watch
+    has started, so a caller that then reads the directory misses nothing. A rename is reported as one path
+    that disappeared and one path that appeared.
     """
 
     def __init__(

@@ -88,7 +88,7 @@ def open_process(pid: int) -> int | None:
 
 
 def read_idle_shell(pid: int) -> tuple[str, int] | None:
-    """The name and foreground group of a pane's first process; None if it has children, or if unknown.
+    """The name and foreground group of a pane's first process; None if it has children or cannot be read.
 
     While a shell is idle, the result stays the same.
     """

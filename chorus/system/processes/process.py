@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process. Only `pid` and `started` together identify it, because process ids are reused."""
+    """A process. It is identified by `pid` and `started` together, because process ids are reused."""
 
     pid: int
     started: str  # to compare, or for `start_time`: clock ticks since boot (Linux), or a hash

@@ -1,7 +1,7 @@
 """Find out which watched panes have printed something, through control connections to tmux.
 
-Each tmux session with a watched pane has one connection. It costs nothing while no pane prints, and is also
-the cheapest way to read a screen.
+Each tmux session with a watched pane has one connection. A connection costs nothing while no pane prints, and
+is the cheapest way to read a screen.
 """
 
 import asyncio

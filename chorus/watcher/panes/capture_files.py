@@ -3,8 +3,8 @@
 Examples are the log of `script` or `screen -L`, a file into which a pane is piped, and a dump that a terminal
 multiplexer writes again and again. The text may be wrapped, at any width.
 
-A session ends when the file is removed, when `script` writes its last line, or when its client ends. The
-client is found only on this machine, and only with the user's own configuration directory.
+A session ends when the file is removed, when `script` writes its last line, or when the session's client
+ends. The client is found only if it runs on this machine with the user's own configuration directory.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ class CaptureFile:
         return text
 
     def ended_sessions(self) -> set[SessionId]:
-        """The sessions that are over: all if `script` has closed the file, else those whose client ended."""
+        """All sessions if `script` has closed the file, else the sessions whose client has ended."""
         if self.is_closed:
             return set(self.sessions)
         return {session for session, client in self.clients.items() if not is_running(client)}
@@ -128,10 +128,9 @@ class CaptureFiles:
     async def follow(
         self, path: Path, cwd: str, widths: Sequence[int], since: float | None = None
     ) -> CaptureFile:
-        """Follow a file. The events that are in it now are history: nothing from them is recorded.
+        """Follow a file. The events that are already in the file are history: nothing from them is recorded.
 
-        `since`: when an earlier watcher began to follow the file. Then only events from before that time are
-        history.
+        `since`: when an earlier watcher began to follow the file. If given, only earlier events are history.
         """
         if (known := self.all.get(path)) is not None:
             return known

@@ -100,7 +100,7 @@ class HeadlessRun:
         return is_session or name in (self.name, self.pane)
 
     def read_end(self) -> tuple[int | None, str]:
-        """Return the ended client's exit code, None if unknown, and its stderr. Remove the run's files."""
+        """Return the ended client's exit code (None if unknown) and stderr. Remove the run's files."""
         if self.end is None:
             self.end = None, ""
             with suppress(OSError, ValueError, KeyError, TypeError):
@@ -152,7 +152,7 @@ class HeadlessRuns:
                 path.unlink(missing_ok=True)
 
     def find(self, name: str | None) -> HeadlessRun:
-        """Return the run that `name` means; without a name, the only run. Ended runs do not count."""
+        """Return the run that `name` refers to; without a name, the only run. Ended runs do not count."""
         alive = [run for run in self.all.values() if run.is_running]
         if name is not None:
             alive = [run for run in alive if run.is_named(name)]
@@ -173,7 +173,7 @@ class HeadlessRuns:
     def in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
         """Return the newest run in a pane, which may have ended; None if there was none.
 
-        There may be several: a new tmux server numbers its panes from %0 again.
+        There may be several runs: a new tmux server numbers its panes from %0 again.
         """
         here = (server, pane)
         return next((run for run in reversed(self.all.values()) if (run.server, run.pane) == here), None)
@@ -213,7 +213,7 @@ class HeadlessRuns:
     async def request(self, run: HeadlessRun, subtype: str, **fields: object) -> Mapping[str, Any]:
         """Send a control request and return the client's answer.
 
-        Raises RequestRefused if the answer is an error, or RunEnded if there is none.
+        Raises RequestRefused if the answer is an error, or RunEnded if the client does not answer.
         """
         identity = f"chorus-{uuid.uuid4().hex[:12]}"
         reply: asyncio.Future[ControlReplied] = asyncio.get_running_loop().create_future()
@@ -313,7 +313,7 @@ class HeadlessRuns:
     async def end(self, run: HeadlessRun, is_idle: Callable[[], bool]) -> None:
         """Close the client's input after its turn, so that the client exits.
 
-        Until then, the answers to the client's prompts come through the input.
+        During the turn, answers to the client's prompts are sent through the input.
         """
         run.ending = True
         quiet_since = time.monotonic()

@@ -1,8 +1,8 @@
 """The MCP servers that the user registered for a headless session, and the client's messages to them.
 
-Each server is a program that speaks JSON-RPC on stdio. It is started with the first message for it. A
-response of the server goes into the reply to the client's control request. A server's own message becomes a
-new control request.
+Each server is a program that speaks JSON-RPC on stdio. A server is started when the client sends it the first
+message. The server's response goes into the reply to the client's control request. Any other message of a
+server becomes a new control request.
 """
 
 import json

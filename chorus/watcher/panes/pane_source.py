@@ -90,12 +90,12 @@ class PaneSource:
         return session is not None and session.state == "idle"
 
     def save(self) -> None:
-        """Save the panes that the user named. The others are discovered again."""
+        """Save the panes that the user named. Other panes are discovered again."""
         named = [pane for pane in self.panes.all.values() if not pane.discovered]
         self.file.save(named, self.runs.all.values())
 
     def look_at(self, panes: Iterable[tuple[Address, PaneId]]) -> None:
-        """Check panes that have printed something for a prompt, or for a client that has just started."""
+        """Look for a prompt, or for a client that has just started, in panes that have printed something."""
         moment = time.monotonic()
         for pane in [self.panes.all[key] for key in panes if key in self.panes.all]:
             pane.printed_at = moment
@@ -187,7 +187,7 @@ class PaneSource:
         transcripts.sessions.save()
 
     def _follow_session(self, run: HeadlessRun, outcomes: list[Outcome]) -> None:
-        """Set the run's session to the one that its client describes."""
+        """Set the run's session to the session that its client describes."""
         named = [outcome.session for outcome in outcomes if isinstance(outcome, SessionDescribed)]
         if not named or named[-1] == run.session:
             return
@@ -291,7 +291,7 @@ class PaneSource:
         return watched.stream if watched is not None else None
 
     def _add_directory(self, pane: WatchedPane, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Add the client's directory to the events of older clients, which do not name it."""
+        """Add the client's directory to the events if they do not name it, as in older clients."""
         client = self.panes.find_printing(pane)
         pane.names_directory = pane.names_directory or any("cwd" in message for message in messages)
         if client is None or pane.names_directory:
@@ -318,7 +318,7 @@ class PaneSource:
 
 @dataclass(slots=True)
 class PaneDiscovery:
-    """Finds the panes of sessions known from hooks or the mod, to answer their prompts too.
+    """Finds the panes of sessions known from hooks or the mod, so that their prompts can be answered.
 
     A discovered pane is watched only while the session's client runs in it. Headless clients are left out,
     because they draw no dialogs.
@@ -353,7 +353,7 @@ class PaneDiscovery:
         return any(key is not None for _, key in to_check)
 
     def _pane_to_check(self, session: Session) -> tuple[Address, PaneId] | None:
-        """Return a live session's pane and count this check; None if there is no need to check it."""
+        """Return a live session's pane, and count this check. None if the pane need not be checked."""
         if session.state == "gone" or session.pane is None or session.server is None:
             return None
         key = (Address(Path(session.server)), session.pane)

@@ -32,7 +32,7 @@ class PrintedEvents:
         self._seen = self.events.document_filter()
 
     async def feed_first(self, documents: list[Document]) -> None:
-        """Feed the first reading of the pane, with earlier events as history."""
+        """Feed the events of the first reading. Events from before the pane was watched are history."""
         watched = next((n for n, one in enumerate(documents) if self._is_watched(one)), len(documents))
         await self._feed_new(documents[:watched], history=True)
         await self._feed_new(documents[watched:], history=False)

@@ -1,7 +1,8 @@
 """Feed the events in a capture that is read again and again, each event once, and count the gaps.
 
-A capture is the text of a pane or a file at one moment. It may grow, scroll, be wrapped at another width, or
-be replaced. If nothing that was read before is still there, output may have been missed. That is a gap.
+A capture is the text of a pane or a file at one moment. The text may grow, scroll, be wrapped at another
+width, or be replaced. There is a gap if a capture contains nothing that was read before: output may have been
+missed.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from chorus.watcher.panes.printed_events import PrintedEvents
 
 class RepeatedCapture:
     def __init__(self, printed: PrintedEvents, *, continued: bool = False) -> None:
-        """`continued`: events of this output were fed before, from another source."""
+        """`continued`: True if events of this output were already fed from another source."""
         self.gaps = 0
         self._printed = printed
         self._started = continued

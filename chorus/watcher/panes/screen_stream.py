@@ -1,7 +1,7 @@
 """Read a headless client's events from the screen, in a pane whose pipe another program uses.
 
-The screen and its history are read again and again while the pane prints. tmux joins the rows that it wrapped
-itself; those that a program inside the pane wrapped are joined by their width.
+The screen and its history are read again and again while the pane prints. tmux joins the rows that tmux
+wrapped. Rows that a program inside the pane wrapped are joined by their width.
 """
 
 import asyncio

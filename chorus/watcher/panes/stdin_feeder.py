@@ -4,9 +4,9 @@ The lines come through a named pipe that only this process reads. A terminal wou
 and echo it. The client is started when the first line arrives, so that it prints nothing before the watcher
 reads the pane. Only the first answer to a request is passed on, because a restarted watcher may answer again.
 
-Some lines are for this program: they close the client's input (`END`), send it a signal, or carry a message
-to an MCP server. When the client has ended, its exit code and the end of its stderr are saved next to the
-pipe.
+Some lines are for this program: they close the client's input (`END`), send the client a signal, or contain a
+message to an MCP server. When the client has ended, its exit code and the end of its stderr are saved next to
+the pipe.
 """
 
 import json
@@ -160,7 +160,7 @@ def _own(line: bytes) -> dict[str, Any] | None:
 
 
 def answered_by(line: bytes) -> str | None:
-    """Return the id of the request that this line answers; None if the line is no answer."""
+    """Return the id of the request that this line answers; None if the line is not an answer."""
     if b"control_response" not in line:
         return None
     with suppress(ValueError, TypeError, KeyError):

@@ -95,7 +95,7 @@ class PaneEvents(Protocol):
         """Return whether `wake` is called when the pane's client ends."""
 
     def polled(self, pane: WatchedPane) -> None:
-        """Called after a pane was polled. It may no longer be watched."""
+        """Called after a pane was polled. The pane may no longer be watched."""
 
     def polled_all(self) -> None:
         """Called after all panes were polled."""
@@ -232,7 +232,7 @@ class WatchedPanes:
     def find_printing(self, watched: WatchedPane) -> RunningClient | None:
         """Return the client that runs in this pane now, even if it started after the last poll.
 
-        If none runs now, return the last client, whose output may still be read; None if there was none.
+        If no client runs now, return the last client, whose output may still be read. None if there was none.
         """
         last = watched.printing
         if watched.state is None or (last is not None and read_process(last.process.pid) == last.process):

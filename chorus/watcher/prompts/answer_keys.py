@@ -1,7 +1,7 @@
 """Send the keys of one answer to one pane: read the screen, press the next key, read again.
 
-tmux itself checks the pane, its program and its text in the same step in which it sends the key. If the pane
-shows anything but the answered prompt of the same client, no key is sent.
+tmux checks the pane, its program and its text, and sends the key, in one step. If the pane shows anything but
+the answered prompt of the same client, no key is sent.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ PARTLY_SENT_HINT = "Check the pane, and answer there if the dialog is still open
 
 
 class PromptRefused(ChorusError):
-    """The answer was not sent, only sent in part, or not accepted.
+    """The answer was not sent, was sent only in part, or was not accepted.
 
     `keys`: the keys that may have been pressed.
     """
@@ -138,7 +138,7 @@ def _press(
     *,
     literal: bool,
 ) -> bool:
-    """Press the last of `keys`. Return False if nothing was sent because the client was still drawing."""
+    """Press the last key in `keys`. Return False if nothing was sent because the client was still drawing."""
     send = type_text if literal else press
     try:
         send(reader.tmux(reader.pane), pane, keys[-1], rows=rows)

@@ -131,7 +131,7 @@ def describe(home: Home, prompt: PromptJson) -> tuple[str, str]:
 
 
 def terminal_notification(title: str, text: str) -> bytes:
-    """Return the escape sequence (OSC 9) that some terminals show as a notification; others ignore it."""
+    """Return the escape sequence OSC 9. Some terminals show it as a notification; others ignore it."""
     return f"\x1b]9;{title}: {text}\x07".encode()
 
 

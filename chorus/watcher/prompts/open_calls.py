@@ -1,6 +1,7 @@
 """The unfinished calls of each session.
 
-A screen shows only the current question, and does not name the call. The open calls supply the rest.
+A prompt on a screen shows one question at a time, and does not name its call. The open calls supply the
+call and its other questions.
 """
 
 from collections.abc import Mapping

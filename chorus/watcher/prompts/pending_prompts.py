@@ -159,7 +159,7 @@ class PendingPrompts:
         self.publish_changes()
 
     async def answer(self, name: str, fingerprint: str, answer: Answer, *, by: str) -> AnswerJson:
-        """Answer the prompt of that name and fingerprint, and no other."""
+        """Answer the prompt with this name. Raises PromptRefused if its fingerprint is another."""
         try:
             if requested := self._requested.all.get(name):
                 _check_fingerprint(requested.prompt, fingerprint)
@@ -244,7 +244,7 @@ class PendingPrompts:
                 yield requested_prompt_json(one)
 
     def _list_screens(self) -> Iterator[PromptJson]:
-        """List the prompts on screens, without those that are or may soon be listed in another way."""
+        """List the prompts on screens, except prompts that are, or may soon be, listed in another way."""
         for screen, appearance in self._screens.pending():
             session = screen.pane.session
             is_new = screen.age_seconds() < HOOK_SECONDS and self._is_reported_and_held(session)
@@ -253,7 +253,7 @@ class PendingPrompts:
                 yield self._screen_prompt_json(screen, appearance)
 
     def _unknown_dialogs(self) -> Iterator[WatchedScreen]:
-        """Return the screens with a dialog that no rule fits, except those of requested prompts.
+        """Return the screens with a dialog that no rule fits, except dialogs of requested prompts.
 
         A pane that is too small for a requested prompt's dialog shows only a part, which no rule fits.
         """
@@ -336,7 +336,10 @@ def _prompt_json(
 
 
 def _text_option(prompt: Prompt) -> str | None:
-    """Return the key of the option for the user's own text; None without one, or with check boxes."""
+    """Return the key of the option for the user's own text.
+
+    None if there is no such option, or if the prompt has check boxes.
+    """
     fields = [option.key for option in prompt.options if option.text_input == "replace"]
     return fields[0] if fields and prompt.checked is None else None
 

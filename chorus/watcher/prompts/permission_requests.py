@@ -234,6 +234,6 @@ def _last_line_request(outcomes: Sequence[Outcome]) -> PromptOpened | None:
 
 
 def _find_request(outcomes: Iterable[Outcome]) -> PromptOpened | None:
-    """Return the first permission request about a call in outcomes of a hook or the mod, or None."""
+    """Return the first permission request of a hook or the mod that is about a call, or None."""
     opened = (o for o in outcomes if isinstance(o, PromptOpened))
     return next((o for o in opened if o.request is None and o.tool is not None), None)

@@ -114,7 +114,7 @@ class ModChannel:
         self._changed.set()
 
     async def poll(self) -> PollReply:
-        """Wait for the answer during one poll. If there is none, tell the mod whether to poll again."""
+        """Wait for the answer during one poll. Without an answer, return whether the mod is to poll again."""
         self._polls += 1
         try:
             with suppress(TimeoutError):
@@ -131,11 +131,11 @@ class ModChannel:
 
 @dataclass(slots=True)
 class FormChannel:
-    """A form of an MCP server, answered through the hook that reports its end.
+    """A form of an MCP server, answered through the hook that reports the end of the form.
 
-    To answer, Chorus first cancels the client's dialog with its key, but only while that very dialog is on
-    the screen. A hook then reports the cancellation. Its reply holds the answer, which the client sends to
-    the server instead.
+    To answer, Chorus first presses the key that cancels the client's dialog, but only while that dialog is on
+    the screen. A hook then reports the cancellation. The reply to this hook contains the answer, which the
+    client sends to the server instead of the cancellation.
     """
 
     prompts: Prompts

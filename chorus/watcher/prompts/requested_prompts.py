@@ -1,6 +1,6 @@
 """Prompts known from the client's own permission requests.
 
-A permission hook or a control request names the call it is for, so its answer cannot reach another call.
+A permission hook or a control request names its call, so the answer cannot reach another call.
 """
 
 import json

@@ -209,7 +209,7 @@ class StatusRequests:
 
 
 def name_source(session: SessionJson, *, piped: bool) -> str:
-    """Return where a session's calls are read from: the best of its sources."""
+    """Return the name of the source that a session's calls are read from: the best of its sources."""
     if "mod" in session["sources"]:
         return "mod"
     if "hook" in session["sources"]:

@@ -346,7 +346,7 @@ class ReviewRequests:
     ) -> RevertJson:
         """Make a revert or redo, or only plan it (`dry_run`).
 
-        If a running call is about to write one of the files, wait for its end, at most `QUIET_SECONDS`.
+        If a running call is about to write one of the files, wait up to `QUIET_SECONDS` until the call ends.
         """
         await self.catch_up()  # an edit that is not reported yet would count as an outside change
         if dry_run:
@@ -447,9 +447,9 @@ class ReviewRequests:
         return await self.pool.use(recorder.workspace.repository.work_tree, work)
 
     def _notify(self, tree: WatchedTree, made: Iterable[int], *, queue: bool) -> list[str]:
-        """Queue notices of these reverts and redos. Return the sessions that will get one.
+        """Queue notices of these reverts and redos. Return the sessions that will get a notice.
 
-        Without `queue`, only remove the queued notices that the new ones cancel out.
+        Without `queue`, queue nothing, but remove the queued notices that the new notices cancel out.
         """
         notices = find_notices(tree.recorder, made)
         if not queue:

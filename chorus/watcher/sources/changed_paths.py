@@ -29,9 +29,9 @@ EVENT_SLACK_SECONDS = 0.25
 class PathBatch:
     """Paths to check, taken from `ChangedPaths`.
 
-    `reported`, `seen`: when each path was reported last and first. `lost_since`: since when reports may be
-    missing, so that the whole tree must be scanned; None if all paths are known. `was_never_scanned`: the
-    tree was never scanned as a whole before.
+    `reported`: when each path was last reported. `seen`: when each path was first reported. `lost_since`: the
+    time since which reports may be missing, so that the whole tree must be scanned; None if all paths are
+    known. `was_never_scanned`: True if no scan of the whole tree was taken before.
     """
 
     reported: Mapping[RepoPath, float]
@@ -70,7 +70,7 @@ class ChangedPaths:
     async def settle(self) -> None:
         """Wait until the file watch has reported everything that is already on disk.
 
-        If no barrier proves that, the whole tree is marked for a scan.
+        If no barrier can prove this, the whole tree is marked for a scan.
         """
         loop = asyncio.get_running_loop()
         passed = asyncio.Event()
@@ -115,7 +115,7 @@ class ChangedPaths:
         return self.any_left or self._head
 
     def is_settled(self, grace_seconds: float) -> bool:
-        """Cheap check: False only if all reported paths are still too new for `take_settled`."""
+        """A cheap check: False if all reported paths are still too new for `take_settled`."""
         self.gather()
         settled = time.monotonic() - grace_seconds
         if self._lost is not None:
@@ -152,7 +152,7 @@ class ChangedPaths:
         return self._remove(ready)
 
     def take_until(self, until: str) -> PathBatch:
-        """Take the paths written before `until`; none if `until` is not a valid time."""
+        """Take the paths written before `until`. If `until` is not a valid time, take no paths."""
         moment = parse_moment(until)
         if moment is None:
             return PathBatch({})

@@ -121,7 +121,7 @@ class HookSource:
         self.trees.publish_changes()
 
     def _forget_settled(self) -> None:
-        """Delete events once everything they report is recorded. Until then a new watcher may need them."""
+        """Delete events once everything they report is recorded. Before that, a new watcher may need them."""
         if not any(tree.any_held for tree in self.trees.all.values()):
             for event in self._unsettled:
                 self.spool.forget(event)
@@ -130,8 +130,8 @@ class HookSource:
     def _release_early(self, event: HookEvent) -> IsWaiting:
         """Let the client continue at once if the event only reports something already done.
 
-        The returned function tells whether the client waits. A client that continued counts as waiting for a
-        moment: its next call starts with another hook, which waits until this event was read.
+        The returned function returns True while the client waits. A client that continued still counts as
+        waiting for a short time: its next call starts with a hook that waits until this event was read.
         """
         if not self.events.is_after_the_fact(event.value):
             return lambda: self.spool.is_hook_waiting(event)

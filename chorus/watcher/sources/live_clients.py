@@ -1,6 +1,6 @@
 """Track which clients still run, because a killed client does not report that its session has ended.
 
-The kernel reports the end of a process. Where it cannot, clients are checked once a second.
+The kernel reports the end of a process. Where the kernel cannot, clients are checked once a second.
 """
 
 import asyncio
@@ -33,12 +33,15 @@ ENDED_CLIENT = "0:"
 
 
 def client_key(process: Process) -> str:
-    """Return the name of a client on the roster."""
+    """Return the name that a client has on the roster."""
     return f"{process.pid}:{process.started}"
 
 
 def find_client_key(pid: int | None) -> str | None:
-    """Return the name of a client on the roster. If it has ended, the name matches no process."""
+    """Return the name that a client has on the roster.
+
+    If the client has ended, the name matches no process.
+    """
     return None if pid is None else f"{pid}:{read_start(pid) or ''}"
 
 
@@ -66,7 +69,7 @@ class LiveClients:
     _watched: dict[str, int] = field(default_factory=dict)  # a descriptor of each client's process
 
     def note(self, session: Session) -> None:
-        """Watch the client of this session, if it is new."""
+        """Watch the client of this session, if the client is new."""
         if session.client is not None and session.client not in self._watched:
             self._changed.set()
 

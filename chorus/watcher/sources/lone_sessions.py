@@ -1,8 +1,8 @@
 """Find the sessions that are alone in their work tree: they need to report an edit only at its end.
 
-No other call can have made the edit's change, and its report holds the text from before the edit. Hooks
-cannot report an edit while it runs. So a session with hooks must also edit without asking and run no
-sub-agent.
+No other call can have made the change, and the edit's report contains the text from before the edit. Hooks
+cannot report an edit while it runs. So a session with hooks must also run no sub-agent, and its client must
+not ask before edits.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class LoneSessions:
     _hooked: dict[SessionId, _HookedSession] = field(default_factory=dict)
 
     def is_alone(self, session: SessionId, cwd: object) -> bool:
-        """True if nothing but edits of the session's own client can be under way in its work tree."""
+        """True if nothing but edits of the session's own client can be running in its work tree."""
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
         if tree is None or tree.windows.open or tree.any_held:
             return False
@@ -58,7 +58,7 @@ class LoneSessions:
             (hooked.agents.add if runs else hooked.agents.discard)(agent)
 
     def update(self) -> None:
-        """Let hooks know which clients are alone now."""
+        """Update the list of lone clients in the spool, which the hooks read."""
         roster = self.pipeline.roster
         alone: dict[str, bool] = {}
         for session, hooked in list(self._hooked.items()):

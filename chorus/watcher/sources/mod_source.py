@@ -189,7 +189,7 @@ def _describe_action(entry: LogEntryJson) -> ListedAction:
 
 
 def _client_waits(report: Mapping[str, Any], seconds: float) -> Callable[[], bool]:
-    """Return a function that tells whether the client still waits, at most `seconds`, for the reply."""
+    """Return a function that returns True while the client waits for the reply, for at most `seconds`."""
     sent, received = report.get("time"), asyncio.get_running_loop().time()
     if not isinstance(sent, int):
         return lambda: False

@@ -61,7 +61,7 @@ class Pipeline:
     ) -> list[Outcome]:
         """Feed events (`messages`) of one source, in order. Return their outcomes.
 
-        `channel`: the pane or pipe they came through. `client`: the client whose hook or mod reports them.
+        `channel`: the pane or pipe of the events. `client`: the client whose hook or mod reports them.
         `reported_at`: when the event was written, if it was in a file. `history`: the events are from before
         the session was watched.
         """

@@ -67,8 +67,8 @@ class TranscriptActivity:
     ) -> None:
         """Wait until it is time to read the files again.
 
-        If the directories are watched, that is `settle_seconds` after a change, or after `limit_seconds`.
-        Otherwise files are read at intervals.
+        If the directories are watched, wait for a change, at most `limit_seconds`, and `settle_seconds` more.
+        Otherwise wait for the next interval.
         """
         if self.is_watching:
             await self._wait_for_change(limit_seconds)

@@ -71,8 +71,8 @@ class TemporaryHooks:
     def touch_settings(self, is_young: Callable[[str], bool]) -> None:
         """Touch the settings files of clients that have just started.
 
-        A client misses changes made between its reading of a file and the start of its watch, until the file
-        is touched. Observed in client versions 2.1.191 and 2.1.257.
+        A client reads a settings file, then starts to watch the file. A change in between is missed until the
+        file is touched. Observed in client versions 2.1.191 and 2.1.257.
         """
         for settings in {one.settings for one in self.installations if is_young(one.client)}:
             with suppress(OSError):

@@ -36,7 +36,7 @@ class TurnStore:
         self._models: dict[str, str | None] = {}  # by session, as its turns name them
 
     def load(self) -> None:
-        """Read the newest turns of earlier watchers, and drop the others from the file."""
+        """Read the newest turns of earlier watchers, and drop older turns from the file."""
         with suppress(OSError), self._path.open(encoding="utf-8", errors="replace") as file:
             found = read_turns(file)[-MAX_TURNS:]
             for turn in found:
@@ -77,7 +77,7 @@ class TurnStore:
                 publish(_call_event(action, action.status, action.failure))
 
     def read(self, *, session: str | None, turn: str | None) -> list[TurnJson]:
-        """Return the turns, oldest first: all, or those of one session or one turn."""
+        """Return turns, oldest first: all turns, the turns of one session, or one turn."""
         known = {
             (turn["session"], turn["turn"]): turn for turn in map(self._describe, self._table.all()) if turn
         }
