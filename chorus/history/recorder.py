@@ -27,6 +27,7 @@ from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.history.workspace import Workspace
 from chorus.model.action import Action, Status
 from chorus.model.ids import Oid, RepoPath, ToolUseId
+from chorus.store.objects.tree_object import TreeEntry
 from chorus.store.worktree.file_state import SkipReason
 from chorus.store.worktree.work_tree import CAP_BYTES
 
@@ -101,6 +102,18 @@ class Recorder:
             if seen.edits:
                 self.journal.append_outside(seen.edits, None)
             return True
+
+    def find_changes(
+        self, paths: Iterable[str] | None, exclude: Collection[str] = ()
+    ) -> dict[RepoPath, TreeEntry | None]:
+        """Return what changed at `paths` (None: anywhere) except at `exclude`; record none of it.
+
+        The value is the file's new entry, None if the file is gone.
+        """
+        with self.journal.writing():
+            seen = self._observe(paths, exclude)
+            self.journal.head_tracker.keeps_base = bool(seen.edits)  # until they are recorded
+            return {edit.path: edit.after for edit in seen.edits}
 
     def record_outside(
         self, paths: Iterable[str] | None = None, exclude: Collection[str] = (), reason: str | None = None

@@ -47,6 +47,7 @@ from chorus.review.landing.recovery import recover_landing
 from chorus.review.revert.apply import recover_revert
 from chorus.store.maintenance.side_store import LOOSE_LIMIT, pack_if_due
 from chorus.store.maintenance.user_copies import copy_new_commits
+from chorus.store.objects.tree_object import TreeEntry
 from chorus.store.repository import Repository
 from chorus.store.worktree.work_tree import MAX_PARTS
 from chorus.system.file_watch.file_watch import FileWatch
@@ -119,6 +120,10 @@ class WatchedTree:
             self.root, repository.git_dir, wake=wake, on_head=on_head, polling=is_polled(repository)
         )
         self._changed_paths = ChangedPaths(self.root, self.watch)
+        # Changes found by a scan, because there is no file watch. They become outside changes if no call
+        # claims them within the grace period.
+        self._found: dict[RepoPath, TreeEntry | None] = {}
+        self._found_at = 0.0
         # Ended calls that are not recorded yet: more events wait to be read, or a file that they changed also
         # holds another change, which may be an open call's.
         self._held: list[EndedCall] = []
@@ -223,11 +228,31 @@ class WatchedTree:
         A call that is about to be reported may have made a newer change. Call this method only while no call
         window is open.
         """
-        ready = None if self._may_be_anywhere else self._changed_paths.take_settled(grace_seconds)
-        if ready is not None:
-            exclude = self.windows.open_paths | self._held_paths
+        exclude = self.windows.open_paths | self._held_paths
+        ready = None
+        if not (self._found or self._may_be_anywhere):
+            ready = self._changed_paths.take_settled(grace_seconds)
+        if ready is not None and self.watch.needs_scan:
+            self._found = await self._write(None, lambda recorder: recorder.find_changes(None, exclude))
+            self._found_at = time.monotonic()
+        elif ready is not None:
             await self._write(ready.where, lambda recorder: recorder.record_outside(ready.where, exclude))
-        return self._changed_paths.any_left or bool(self._held)
+        if self._found and time.monotonic() - self._found_at >= grace_seconds and not self._may_be_anywhere:
+            await self._record_found(exclude)
+        return self._changed_paths.any_left or bool(self._held or self._found)
+
+    async def _record_found(self, exclude: frozenset[str]) -> None:
+        """Record the changes that a scan found, except those of files that have changed since."""
+        found = self._found
+
+        def record(recorder: Recorder) -> dict[RepoPath, TreeEntry | None]:
+            present = recorder.find_changes(found, exclude)
+            if still := [path for path, entry in present.items() if found[path] == entry]:
+                recorder.record_outside(still, exclude)
+            return {path: entry for path, entry in present.items() if found[path] != entry}
+
+        self._found = await self._write(found, record)
+        self._found_at = time.monotonic()
 
     async def settle(self) -> None:
         await self._changed_paths.settle()
@@ -246,7 +271,7 @@ class WatchedTree:
 
     def may_record_outside(self, *, grace_seconds: float) -> bool:
         """False only if no call is held and all reported changes are still too new to be recorded."""
-        return bool(self._held) or self._changed_paths.is_settled(grace_seconds)
+        return bool(self._held or self._found) or self._changed_paths.is_settled(grace_seconds)
 
     def take_new_entries(self) -> list[LogEntryJson]:
         """Return the log entries that are new or different since the last call."""

@@ -52,4 +52,6 @@ def test_each_of_the_first_edits_has_its_own_change(watched: WatchedSession, mod
     expected += [("Edit", ["-two", "+2"])] * EDITS
     expected += [("Bash", ["-three", "+3"]), ("Edit", ["-one", "+1"])]
     expect_actions(watched, expected)
-    assert [entry["paths"] for entry in watched.log("--outside") if entry["status"] == "outside"] == []
+    outside = [entry["paths"] for entry in watched.log("--outside") if entry["status"] == "outside"]
+    # On a very busy machine the mod is silent for so long that Chorus adds hooks.
+    assert [paths for paths in outside if paths != [".claude/settings.local.json"]] == []

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -342,6 +343,33 @@ async def test_a_command_read_while_more_was_reported_is_recorded_together_with_
     assert not tree.any_held
     assert facts(tree)[1:] == [("committed", "t1", ("n.txt",)), ("committed", "t2", ("n.txt",))]
     assert [entry.lines for entry in tree.recorder.entries()][1:] == [(1, 1), (1, 1)]
+
+
+def test_a_change_that_a_scan_found_is_outside_only_after_a_call_could_claim_it(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    """Without a file watch nothing says when a file was written."""
+
+    def look_after_grace() -> bool:
+        time.sleep(0.2)
+        return record_outside(tree, grace_seconds=0.2)
+
+    settle(tree)
+    tree.watch.stop()
+    record_outside(tree, grace_seconds=600)  # notes that nothing is watched any more
+    place = repo.write("app.py", b"by the edit\n")
+    repo.write("mine.txt", b"by the user\n")
+    assert look_after_grace()
+    assert facts(tree) == []
+    tell(tree, ActionClosed(action("t1", place)))
+    repo.write("mine.txt", b"by the user, who still writes\n")
+    assert look_after_grace()
+    assert facts(tree) == [("committed", "t1", ("app.py",))]
+    assert not look_after_grace()
+    assert facts(tree)[1:] == [("outside", None, ("mine.txt",))]
+    repo.write("mine.txt", b"again\n")
+    assert not record_outside(tree)
+    assert len(facts(tree)) == 3
 
 
 @needs_barriers
