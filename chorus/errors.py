@@ -29,6 +29,14 @@ class ChorusError(Exception):
             self.hint = hint
 
 
+def in_one_line(error: Exception) -> str:
+    """The error's message and hint as one line."""
+    text = "; ".join(line.strip() for line in str(error).splitlines())
+    hint = error.hint if isinstance(error, ChorusError) else None
+    end = "" if text.endswith((".", "!", "?")) else "."
+    return f"{text}{end} {' '.join(hint.splitlines())}" if hint else text
+
+
 class UsageError(ChorusError):
     """The command line is wrong."""
 

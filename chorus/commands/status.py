@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ABOUT = "Never starts a watcher. Exits with 3 if none is running, except with --short."
 EXAMPLES = (
-    ("chorus status", "sessions, actions to review and pending prompts"),
+    ("chorus status", "sessions, open actions and pending prompts"),
     ("chorus status --short", "for tmux: set -g status-right '#(chorus status --short)'"),
 )
 
@@ -112,8 +112,8 @@ def render(status: StatusJson, *, ended: bool) -> list[str]:
         lines += [f"           {detail}" for detail in describe_session(session)]
     if hidden := len(status["sessions"]) - len(shown):
         lines.append(f"  {hidden} ended (`chorus status --all` lists them)")
-    actions, prompts = _count(status["open"], "action"), _count(status["prompts"], "prompt")
-    lines.append(f"{actions} to review, {prompts} waiting")
+    actions, prompts = _count(status["open"], "open action"), _count(status["prompts"], "prompt")
+    lines.append(f"{actions}, {prompts} waiting")
     lines += [f"problem: {problem}" for problem in status["problems"]]
     return lines
 
@@ -170,7 +170,7 @@ def suggest_next(status: StatusJson, *, used: bool) -> list[str]:
         steps.append(("chorus prompts", "list the pending prompts; answer with `chorus approve` or `deny`"))
     if status["open"]:
         steps.append(("chorus panel", "review actions and answer prompts in the side panel"))
-        steps.append(("chorus log --open", "list the actions to review"))
+        steps.append(("chorus log --open", "list the open actions"))
     if not any(session["state"] != "gone" for session in status["sessions"]):
         steps.append(("chorus claude", "start Claude Code with Chorus watching"))
         steps.append(("chorus attach", "watch a session that is already running in tmux"))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from chorus.errors import ChorusError
+from chorus.errors import ChorusError, in_one_line
 from chorus.inbox.repositories import (
     MAX_ACTIONS,
     list_actions,
@@ -97,7 +97,7 @@ class LiveRepository:
         except WatcherNotRunning:
             self._lose("stopped", None)
         except ChorusError as error:  # from a watcher of another version
-            self._lose("unresponsive", str(error))
+            self._lose("unresponsive", in_one_line(error))
         finally:
             reading.cancel()
             link.close()

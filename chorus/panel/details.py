@@ -6,7 +6,7 @@ from functools import partial
 
 from textual.timer import Timer
 
-from chorus.errors import ChorusError
+from chorus.errors import ChorusError, in_one_line
 from chorus.model.lane_name import short_lane_name
 from chorus.panel.background import start_task
 from chorus.panel.state.items import LogItem, NoteInfo, TurnInfo
@@ -107,7 +107,7 @@ class Details:
             )
         except ChorusError as error:
             self._show_heading(entry)
-            problem = sanitize(str(error))
+            problem = sanitize(in_one_line(error))
             self._view.show(
                 lambda width: [
                     *_render_entry(entry, self._model, width), *wrap_text(problem, "error", width),

@@ -82,7 +82,7 @@ VIEW_KEYS = (
         ("t",),
         "scope",
         "changes/open/all",
-        "cycle: actions that changed files, open actions, everything",
+        "cycle: actions that changed files, open actions, all",
         "chorus log --outside",
     ),
     KeyBinding(

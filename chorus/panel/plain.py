@@ -55,8 +55,7 @@ class PlainLog:
 
     def _render_link(self) -> Iterator[str]:
         if self._model.link == "lost":
-            reason = sanitize(self._model.link_text)
-            yield f"lost the connection to the watcher ({reason}); waiting for it to return"
+            yield f"waiting for a watcher: {sanitize(self._model.link_text)}"
         elif self._model.link_text:
             yield sanitize(self._model.link_text)
 

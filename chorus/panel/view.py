@@ -27,8 +27,8 @@ from chorus.panel.widgets.queue_rows import QueueRow, Scope
 from chorus.panel.widgets.sessions_bar import SessionsBar, session_name
 from chorus.text.sanitize import sanitize
 
-_LINK_WORDS = {"connecting": "connecting to the watcher…", "lost": "no watcher; waiting for one"}
-_SCOPE_WORDS = {Scope.CHANGES: "changes", Scope.OPEN: "only open", Scope.EVERYTHING: "everything"}
+_LINK_WORDS = {"connecting": "connecting to the watcher…", "lost": "no watcher; reopen the panel"}
+_SCOPE_WORDS = {Scope.CHANGES: "changes", Scope.OPEN: "only open", Scope.EVERYTHING: "all"}
 
 
 class Window(Protocol):
@@ -234,7 +234,7 @@ class PanelView:
         text = self._model.link_text
         if self._model.link == "lost" and not self._was_lost:
             self._was_lost = True
-            self.status.show(f"lost the connection to the watcher: {text}", "warning")
+            self.status.show(text, "warning")
         elif self._model.link == "live":
             self._was_lost = False
             if text:

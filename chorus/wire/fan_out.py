@@ -10,7 +10,7 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 
-from chorus.errors import ChorusError
+from chorus.errors import ChorusError, in_one_line
 from chorus.system.processes.peer import belongs_to_user
 from chorus.system.socket_path import short_path
 from chorus.wire.home import Home
@@ -92,7 +92,7 @@ class _Conversation:
                 self._answered += 1
                 self._answers[self._requests[number - 1]] = parse_reply(message)
         except (ChorusError, ValueError) as error:
-            self._problem = str(error)
+            self._problem = in_one_line(error)
 
 
 def ask_each(requests: Mapping[Home, Sequence[Request]], *, seconds: float) -> dict[Home, Reply]:

@@ -62,7 +62,7 @@ def decode(line: bytes, loads: Callable[[bytes], Any] = json.loads) -> Message:
     except ValueError as error:
         raise ProtocolError(f"not a JSON message: {line[:80]!r}") from error
     if not isinstance(message, dict) or message.get("v") != VERSION:
-        raise ProtocolError(f"not a message of protocol version {VERSION}: {line[:80]!r}")
+        raise ProtocolError(f"not a message of protocol version {VERSION}: {line[:24]!r}")
     return message
 
 

@@ -121,8 +121,8 @@ def test_without_a_command_the_status_and_the_next_step_are_shown(
     chorus("keep", "1")
     assert main([]) == ExitCode.OK
     running = capsys.readouterr().out
-    assert "2 actions to review, 0 prompts waiting" in running
-    assert "\n  chorus log --open  list the actions to review\n" in running
+    assert "2 open actions, 0 prompts waiting" in running
+    assert "\n  chorus log --open  list the open actions\n" in running
 
 
 def test_without_a_command_nothing_is_created_in_an_unused_repository(

@@ -110,10 +110,8 @@ def test_what_a_headless_client_can_use_is_shown() -> None:
 
 
 def test_counts_use_singular_and_plural() -> None:
-    assert render({**STATUS, "open": 1, "prompts": 1}, ended=False)[-2] == (
-        "1 action to review, 1 prompt waiting"
-    )
-    assert "0 actions to review, 2 prompts waiting" in render(STATUS | {"open": 0, "prompts": 2}, ended=False)
+    assert render({**STATUS, "open": 1, "prompts": 1}, ended=False)[-2] == ("1 open action, 1 prompt waiting")
+    assert "0 open actions, 2 prompts waiting" in render(STATUS | {"open": 0, "prompts": 2}, ended=False)
 
 
 def test_lent_hooks_that_have_not_run_yet_are_not_suggested_again() -> None:

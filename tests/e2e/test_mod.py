@@ -136,7 +136,7 @@ def test_the_user_reviews_from_the_clients_own_window(watched: WatchedSession) -
     wait_for(lambda: len(changes(watched)) == 2, what="two calls", seconds=60)
     requests = len(watched.client.model_server.messages())
     assert watched.pane is not None
-    watched.pane.wait_for(r"chorus: 2 to review · /chorus", seconds=60)
+    watched.pane.wait_for(r"chorus: 2 open · /chorus", seconds=60)
     watched.pane.wait_for(r"Write\(a\.txt\)\s+chorus #1\s[\s\S]*Write\(b\.txt\)\s+chorus #2\s", seconds=60)
 
     def type_command(command: str, shown: str) -> None:
@@ -154,12 +154,12 @@ def test_the_user_reviews_from_the_clients_own_window(watched: WatchedSession) -
     watched.pane.press("Escape")
     watched.chorus("redo", "2")
 
-    type_command("/chorus", r"chorus: watcher \d+ for[\s\S]*2 actions to review")
+    type_command("/chorus", r"chorus: watcher \d+ for[\s\S]*2 open actions")
     type_command("/chorus undo 2", r"chorus: reverted 2 in b\.txt")
     wait_for(lambda: not (watched.project / "b.txt").exists(), what="the revert", seconds=60)
-    watched.pane.wait_for(r"chorus: 1 to review", seconds=60)
+    watched.pane.wait_for(r"chorus: 1 open", seconds=60)
     type_command("/chorus keep 1", "chorus: kept 1")
-    watched.pane.wait_gone(r"chorus: \d to review", seconds=60)
+    watched.pane.wait_gone(r"chorus: \d open", seconds=60)
     wait_for(lambda: watched.log()[0]["status"] == "kept", what="the mark", seconds=60)
     type_command("/chorus undo --with-dependents", r"Usage: /chorus")
     assert len(watched.client.model_server.messages()) == requests

@@ -166,6 +166,7 @@ async def test_hung_and_newer_watchers_are_named_and_delay_nobody(
     await followed.until(lambda: followed["shop"].get("state") == "watched", "the watcher that works")
     await followed.until(lambda: followed["hung"].get("state") == "unresponsive", "the hung one")
     await followed.until(lambda: "version 1" in str(followed["newer"].get("problem")), "the newer one")
+    assert "Run `chorus stop`" in str(followed["newer"].get("problem"))
     await followed.until(lambda: followed["older"].get("state") == "watched", "the older one")
     await followed.until(lambda: "JSON" in str(followed["garbage"].get("problem")), "the third")
     assert (followed["older"]["prompts"], followed["older"]["actions"]) == ([], [])

@@ -6,8 +6,10 @@ import pytest
 from chorus.panel.state import feed as feed_module
 from chorus.panel.state.feed import Feed, FeedReader
 from chorus.panel.state.model import PanelModel
-from chorus.wire.client import connect
+from chorus.wire.client import Connection, WatcherNotResponding, connect
+from chorus.wire.home import Home
 from chorus.wire.protocol import Message
+from chorus.wire.watcher_process import NOT_STARTED_HINT
 from tests.panel.scripted_watcher import ScriptedWatcher
 from tests.panel.story import entry, prompt
 from tests.waiting import wait_for
@@ -123,6 +125,16 @@ def test_without_a_watcher_the_feed_waits_until_it_is_stopped(watcher: ScriptedW
     reading.join(5)
     assert not reading.is_alive()
     assert states == ["connecting", "lost"]
+
+
+def test_a_watcher_that_does_not_start_is_reported_with_the_way_out(watcher: ScriptedWatcher) -> None:
+    def connect_first(home: Home) -> Connection:
+        raise WatcherNotResponding("the watcher did not start", hint=NOT_STARTED_HINT)
+
+    feed = Feed(watcher.home, watcher.home.common_dir.parent, connect_first=connect_first)
+    messages = feed.messages()
+    next(messages)
+    assert next(messages)["text"] == "the watcher did not start. Read its log, or run `chorus doctor`."
 
 
 def test_stop_ends_a_feed_that_waits_for_events(watcher: ScriptedWatcher, reader: FeedReader) -> None:

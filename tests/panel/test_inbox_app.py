@@ -106,6 +106,15 @@ async def test_each_answer_goes_to_the_repository_of_the_prompt_that_is_shown(sc
     assert (denied["prompt"], denied["decision"], denied["message"]) == ("7.1.ab", "deny", "use␣ninja")
 
 
+async def test_the_help_names_every_key_and_is_no_warning() -> None:
+    async with run_inbox((80, 24)) as ui:
+        await ui.press("?")
+        await ui.shows("q quit")
+        assert "esc back" in ui.text()
+        assert "x space keep" in ui.text()
+        assert "! a approve" not in ui.text()
+
+
 async def test_a_prompt_that_is_gone_when_its_answer_is_sent_gets_none(scripted: Scripted) -> None:
     shop = scripted("shop")
     shop.add_prompt(prompt("7.1.ab"))

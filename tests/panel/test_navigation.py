@@ -107,13 +107,15 @@ async def test_escape_inside_the_filter_shows_everything_again(watcher: Scripted
         assert ui.view.queue.has_focus
 
 
-async def test_t_switches_between_changes_open_and_everything(watcher: ScriptedWatcher) -> None:
+async def test_t_switches_between_changes_open_and_all(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
-        counts = []
+        counts, headings = [], []
         for _ in range(3):
             await ui.press("t")
             counts.append((ui.view.queue.view.scope, len(ui.view.queue.rows)))
+            headings.append("".join(text for text, _ in ui.view.queue_heading.right))
         assert counts == [(Scope.OPEN, 7), (Scope.EVERYTHING, 11), (Scope.CHANGES, 9)]
+        assert headings == ["only open", "all", ""], "the words of the key bar: changes/open/all"
 
 
 @pytest.mark.parametrize(
@@ -417,12 +419,16 @@ async def test_a_turn_shows_its_answer_what_it_took_and_why_it_failed(watcher: S
 async def test_a_lost_watcher_is_reported_and_reconnected(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         watcher.stop()
-        await ui.shows("no watcher; waiting for one")
+        await ui.shows("no watcher; reopen the panel")
+        assert ui.view.status.current.text == (
+            "lost the connection to the watcher. Run `chorus panel` in the repository to start it, "
+            "or `chorus doctor` if it does not start."
+        )
         watcher.entries[90] = entry(90, turn="t9", message="While you were away")
         watcher.start()
         await ui.status_shows("reconnected")
         await ui.shows("While you were away")
-        assert "no watcher; waiting for one" not in ui.text()
+        assert "no watcher; reopen the panel" not in ui.text()
 
 
 async def test_progress_and_notices_are_shown(watcher: ScriptedWatcher) -> None:

@@ -95,9 +95,7 @@ def test_only_the_end_of_a_long_log_is_printed_and_nothing_twice() -> None:
         {"event": "snapshot"},
         page,
     ]
-    assert [line for message in again for line in log.feed(message)] == [
-        "lost the connection to the watcher (gone); waiting for it to return"
-    ]
+    assert [line for message in again for line in log.feed(message)] == ["waiting for a watcher: gone"]
     older = {"event": "log", "entries": [entry(0)], "complete": True}
     assert not list(log.feed(older))
 

@@ -47,6 +47,7 @@ def test_each_watcher_answers_and_odd_ones_are_told_apart(
     assert set(replies[live.home].answers) == {"hello", "prompts"}
     assert (replies[hung.home].problem, replies[hung.home].running) == ("the watcher does not respond", True)
     assert "protocol version 1" in str(replies[newer.home].problem)
+    assert "Run `chorus stop`" in str(replies[newer.home].problem)
     assert "unknown request" in str(replies[older.home].problem)
     assert [replies[home].running for home in (closing.home, stopped, dead.home)] == [False] * 3
     assert time.monotonic() - began < 10  # one deadline for all

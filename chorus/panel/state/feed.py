@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from chorus import __version__
-from chorus.errors import ChorusError
+from chorus.errors import ChorusError, in_one_line
 from chorus.wire.client import Connection, WatcherNotRunning, connect
 from chorus.wire.home import Home, label_work_tree
 from chorus.wire.protocol import Message, ProtocolError
@@ -56,7 +56,7 @@ class Feed:
             try:
                 connection = self._connect(self._home)
             except (ChorusError, OSError) as error:
-                yield _link("lost", str(error))
+                yield _link("lost", in_one_line(error))
                 self._wait_for_watcher()
             else:
                 yield from self._follow(connection, again=was_live)
@@ -78,10 +78,10 @@ class Feed:
                 yield from filter(self._is_ours, _catch_up(connection, self._label, *where, again=again))
                 if not self._stopped.is_set():
                     yield from filter(self._is_ours, connection.events())
-                    raise WatcherNotRunning("the watcher closed the connection")
+                    raise WatcherNotRunning("lost the connection to the watcher")
         except (ChorusError, OSError) as error:
             if not self._stopped.is_set():
-                yield _link("lost", str(error))
+                yield _link("lost", in_one_line(error))
                 self._stopped.wait(RETRY_SECONDS)
         finally:
             self._connection = None

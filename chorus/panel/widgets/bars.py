@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textual.events import Click, Resize
 from textual.message import Message
 
-from chorus.errors import ChorusError
+from chorus.errors import ChorusError, in_one_line
 from chorus.panel.state.model import TaskProgress
 from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
@@ -13,7 +13,7 @@ from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, cut, wrap
 
 _SYMBOLS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
-# An error or warning too long for one row is wrapped over at most this many.
+# Any text but a confirmation, which is cut, is wrapped over at most this many rows.
 MAX_ROWS = 4
 # In a narrower panel, a command that does not fit next to the text is left out.
 MIN_COMMAND_WIDTH = 48
@@ -21,10 +21,9 @@ MIN_COMMAND_WIDTH = 48
 MIN_CUT_COMMAND_WIDTH = 16
 # How long a text is shown. Even a warning is cleared, because its cause may be gone.
 SHOWN_SECONDS = {"info": 10.0, "done": 10.0, "warning": 10.0, "error": 60.0}
-# A confirmation is drawn faintly after this long.
+# What needs no attention is drawn faintly after this long.
 FADE_SECONDS = 4.0
-# An error or warning that is too long is wrapped; a confirmation is cut.
-_WRAPPED = frozenset({"warning", "error"})
+_FADING = frozenset({"info", "done"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +49,11 @@ class StatusLine(LinePane, can_focus=False):
         self._fit()
         if text and level in SHOWN_SECONDS:
             self.set_timer(SHOWN_SECONDS[level], lambda: self._clear(status))
-        if text and level not in _WRAPPED:
+        if text and level in _FADING:
             self.set_timer(FADE_SECONDS, lambda: self._fade(status))
 
     def show_error(self, error: ChorusError, command: str) -> None:
-        text = "; ".join(line.strip() for line in str(error).splitlines())
-        end = "" if text.endswith((".", "!", "?")) else "."
-        self.show(f"{text}{end} {error.hint}" if error.hint else text, "error", command)
+        self.show(in_one_line(error), "error", command)
 
     def show_progress(self, progress: list[TaskProgress], link: str) -> None:
         self.progress, self.link = progress, link
@@ -78,9 +75,10 @@ class StatusLine(LinePane, can_focus=False):
         if self.link:
             lead.append((f"{self.link}  ", "warning"))
         used = sum(cell_width(text) for text, _ in lead)
-        first, *more = render_status(self.current, width - used)
+        rows = render_status(self.current, width - used)
         if self._faded:
-            first = [(text, "muted") for text, _ in first]
+            rows = [[(text, "muted") for text, _ in row] for row in rows]
+        first, *more = rows
         return [[*lead, *first], *([(" " * used, ""), *row] for row in more)]
 
     def _fit(self) -> None:
@@ -100,7 +98,7 @@ class StatusLine(LinePane, can_focus=False):
 def render_status(status: StatusText, width: int) -> list[Pieces]:
     """Render the text, and the command at the right. A command without enough room is cut or left out."""
     text = _SYMBOLS.get(status.level, "") + sanitize(status.text)
-    if status.level in _WRAPPED and cell_width(text) > width > 0:
+    if status.level != "done" and cell_width(text) > width > 0:
         # Why something went wrong matters more than the command.
         rows = wrap(text, width)
         if len(rows) > MAX_ROWS:

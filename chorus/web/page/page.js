@@ -79,7 +79,7 @@ async function follow() {
     let text = "connection lost; trying again…";
     try {
       const response = await fetch("/events", { headers: { "Chorus-Key": savedKey() }, cache: "no-store" });
-      if (response.status === 401) return lose("no access: press Enter in the terminal for a new link");
+      if (response.status === 401) return lose("no access: press Enter where `chorus inbox --web` runs for a new link");
       if (response.ok) await readEvents(response.body.getReader());
     } catch (error) {
       text = "connection lost; trying again…";
@@ -367,7 +367,7 @@ function makeRepository(repository, kept) {
     }
     root.append(list);
   }
-  if (repository.open) root.append(element("p", "path", `${repository.open} to review`));
+  if (repository.open) root.append(element("p", "path", `${repository.open} open`));
   for (const action of repository.actions) {
     const key = `${repository.key} ${action.id}`;
     const text = JSON.stringify([action, readOnly]);

@@ -354,7 +354,7 @@ export function register(on) {
   on("ui.render", { component: "AbovePrompt" }, async ($, e, next) => {
     if (!open || e.surface !== "terminal" || e.props.hasSurvey) return next(e)
     const { Text } = $.ui.resolve(e)
-    return Text({ dimColor: true, children: `chorus: ${open} to review · /chorus` })
+    return Text({ dimColor: true, children: `chorus: ${open} open · /chorus` })
   })
 
   // The action's number, under the row of the call.
@@ -378,7 +378,7 @@ export function register(on) {
       const rest = waits ? [keep(), undo()] : [Text({ dimColor: true, children: status })]
       return Box({ key: `action${n}`, flexDirection: "row", columnGap: 1, children: [label, ...rest] })
     })
-    const title = Text({ dimColor: true, children: `${open} to review` })
+    const title = Text({ dimColor: true, children: `${open} open` })
     return Box({ flexDirection: "column", children: [title, ...rows] })
   })
 
