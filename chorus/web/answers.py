@@ -66,5 +66,5 @@ def _parse_answers(prompt: PromptJson, sent: object) -> list[QuestionArgument]:
 
 def _pick(items: Any, position: object) -> Any:  # noqa: ANN401  options and choices have their own types
     if not isinstance(position, int) or isinstance(position, bool) or not 0 <= position < len(items):
-        raise UsageError("there is no such option")
+        raise UsageError("there is no such option", hint=RELOAD_HINT)
     return items[position]

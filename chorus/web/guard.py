@@ -54,7 +54,11 @@ class Guard:
         """Return the reason for refusing a request, or None to let it pass."""
         host = headers.get("host", "")
         if host_name(host) not in self._hosts:
-            return f"the page is not served under the host {host[:100]!r}"
+            # A command with this host, which any site chooses, would be unsafe to copy.
+            return (
+                f"the page is not served under the host {host[:100]!r}; "
+                "if that is your tunnel, start the inbox with `--url https://HOST`"
+            )
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
             return f"the request comes from another origin: {origin[:100]!r}"

@@ -25,6 +25,7 @@ from chorus.web.guard import Guard, address_of
 from chorus.web.links import BROWSER_SECONDS, Links
 from chorus.web.offers import Offers
 from chorus.web.shown import shown_patch, shown_repositories
+from chorus.wire.protocol import ProtocolError
 
 PAGE = Path(__file__).parent / "page"
 FILES = {"/": "index.html", "/page.js": "page.js", "/page.css": "page.css", "/icon.svg": "icon.svg"}
@@ -111,7 +112,9 @@ class PageServer:
             if browser is None:
                 self._log.write("refused", browser=None, address=address_of(request.scope), reason="no link")
                 return _error(
-                    "this browser has no access", 401, "Press Enter in the terminal for a new link."
+                    "this browser has no access",
+                    401,
+                    "Press Enter where `chorus inbox --web` runs for a new link.",
                 )
             try:
                 return await handler(request, browser)
@@ -131,7 +134,7 @@ class PageServer:
             return _error(
                 "this link is invalid, expired or already used",
                 403,
-                "Press Enter in the terminal for a new link.",
+                "Press Enter where `chorus inbox --web` runs for a new link.",
             )
         self._log.write("opened", browser=browser.number, address=address)
         self._announce(f"browser {browser.number} opened the page from {address}")
@@ -212,7 +215,7 @@ class PageServer:
         key, action = request.query_params.get("repository", ""), request.query_params.get("id", "")
         found = mapping(await self._inbox.request(key, "show", {"action": action, "cwd": self._path_of(key)}))
         if not isinstance(found.get("patch"), str):
-            raise UsageError("the watcher sent no patch")
+            raise ProtocolError("the watcher sent no patch")
         return JSONResponse({"lines": shown_patch(cast(ActionJson, found))})
 
     async def _review(self, request: Request, browser: int) -> Response:

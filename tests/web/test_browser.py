@@ -189,7 +189,7 @@ def test_wrong_and_used_links_open_nothing(browser: Browser, scripted: Scripted,
         browser.get(link)
         find(browser, "#link.lost")
         assert "shop" not in browser.page_source
-        assert "enter in the terminal for a new" in find(browser, "#link.lost").text.lower()
+        assert "enter where `chorus inbox --web` runs for a new" in find(browser, "#link.lost").text.lower()
         assert not find(browser, "main").is_displayed(), "nothing is claimed about what waits"
 
 

@@ -55,7 +55,7 @@ def test_nothing_is_shown_without_both_secrets(page: ServedPage) -> None:
 def test_a_request_of_another_origin_is_refused(page: ServedPage) -> None:
     browser = page.log_in()
     cases: list[tuple[dict[str, str], str]] = [
-        ({"Host": "evil.example"}, "not served under the host"),
+        ({"Host": "evil.example"}, "not served under the host 'evil.example'; if that is your tunnel, start"),
         ({"Host": "127.0.0.1.evil.example"}, "not served under the host"),
         ({"Host": "[::bad"}, "not served under the host"),
         ({"Origin": "http://evil.example"}, "another origin"),
@@ -185,6 +185,8 @@ def test_an_answer_to_a_prompt_that_was_not_shown_whole_or_does_not_fit_it_is_no
         (shown,) = wait_for_prompts(browser)
         reply = browser.request("POST", "/answer", {"offer": shown["offer"], **sent})
         assert (reply.status in (400, 409), why in reply.json()["error"]) == (True, True), (fields, sent)
+        if "no such option" in why:
+            assert reply.json()["hint"] == "Reload the page."
         shop.withdraw(f"p{number}")
         wait_for_prompts(browser, 0)
     assert shop.requests_for("answer") == []
@@ -273,6 +275,10 @@ def test_review_from_the_page_and_its_log(scripted: Scripted, page: ServedPage) 
     key, name = browser.state()["repositories"][0]["key"], entry(1)["id"]
     shop.refuse["revert"] = Refusal("later actions touch the same lines: 2", ExitCode.CONFLICT)
     about = {"repository": key, "id": name}
+    shop.patches[1] = None  # type: ignore[assignment]  # as a watcher of another version might answer
+    reply = browser.request("GET", f"/action?repository={key}&id={name}").json()
+    assert reply["error"] == "the watcher sent no patch"
+    assert reply["hint"].startswith("Run `chorus stop` and try again")
     assert browser.request("POST", "/review", {"do": "revert", **about}).status == 409
     assert browser.request("POST", "/review", {"do": "land", **about}).status == 400
     assert browser.request("POST", "/review", {"do": "keep", "repository": "x", "id": name}).status == 409
