@@ -4,8 +4,8 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -270,12 +270,13 @@ class Panel(App[None]):
         patch = self.view.details.patch
         command = editor_command(os.environ, path, patch.first_changed_line() if patch else 1)
         try:
-            with self.suspend():
+            with self._suspended():
                 subprocess.run(command, cwd=self.settings.work_tree)
         except SuspendNotSupported:
             status.show("an editor cannot be opened in this terminal", "warning")
         except OSError as error:
-            status.show(f"cannot start {command[0]}: {error.strerror}", "error")
+            why = f"cannot start {command[0]}: {error.strerror}"
+            status.show(f"{why}; set VISUAL or EDITOR to your editor", "error")
         else:
             status.show(f"opened {entry.paths[0]}", "done", shlex.join(command))
 
@@ -283,7 +284,7 @@ class Panel(App[None]):
         """Let the user edit commit messages in the editor, with the panel suspended."""
         try:
             with (
-                self.suspend(),
+                self._suspended(),
                 tempfile.TemporaryDirectory(prefix="message-", dir=self.settings.home.root) as directory,
             ):
                 return edit_messages(commits, onto, Path(directory))
@@ -292,6 +293,21 @@ class Panel(App[None]):
                 "an editor cannot be opened in this terminal",
                 hint="Run `chorus land LANE --edit` in another terminal.",
             ) from None
+
+    @contextmanager
+    def _suspended(self) -> Iterator[None]:
+        """Give the terminal to another program. After an error, too, the panel takes it back.
+
+        The toolkit's `suspend` alone would not.
+        """
+        failed: Exception | None = None
+        with self.suspend():
+            try:
+                yield
+            except Exception as error:  # noqa: BLE001  raised again below
+                failed = error
+        if failed is not None:
+            raise failed
 
     def _has_new_prompt(self) -> bool:
         """Return True if a prompt is new since the last call. The first call returns False."""

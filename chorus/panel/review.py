@@ -227,9 +227,7 @@ class Review:
             if error.exit_code is not ExitCode.CONFLICT:
                 self._status.show_error(error, target.revert_command)
                 return
-            self._open_revert_form(
-                target, RevertPreview("", error, _numbers(error.details or {}, "dependents"))
-            )
+            self._open_revert_form(target, _blocked_preview(error))
         except ChorusError as error:
             self._status.show_error(error, target.revert_command)
         else:
@@ -380,6 +378,14 @@ class Review:
         if session and (lane := self._model.lane_of(session)):
             return lane
         return next(iter(self._model.lanes)) if len(self._model.lanes) == 1 else None
+
+
+def _blocked_preview(error: WatcherError) -> RevertPreview:
+    """An outside change blocks the revert of the dependents too, so these are left out."""
+    details = error.details or {}
+    conflicts = details.get("conflicts")
+    outside = isinstance(conflicts, list) and any(one["by"] is None for one in conflicts)
+    return RevertPreview("", error, () if outside else _numbers(details, "dependents"), outside)
 
 
 def _with_dependents(target: ReviewTarget, preview: RevertPreview) -> ReviewTarget:

@@ -37,12 +37,15 @@ class ScriptedWatcher:
         self.sessions: dict[str, dict[str, Any]] = {}
         self.prompts: dict[str, dict[str, Any]] = {}
         self.turns: list[dict[str, Any]] = []
-        # Action -> later actions that a revert of it conflicts with.
-        self.dependents: dict[int, list[int]] = {}
+        # Action -> later actions that a revert of it conflicts with; None stands for an outside change.
+        self.dependents: dict[int, list[int | None]] = {}
         # Action -> its hunks, and what a revert of it warns of.
         self.hunks: dict[int, list[dict[str, Any]]] = {}
         self.warnings: dict[int, list[dict[str, Any]]] = {}
         self.notes: dict[int, dict[str, Any]] = {}
+        # What a landing leaves open, and what to do about it.
+        self.left: list[dict[str, Any]] = []
+        self.left_hints: list[str] = []
         self.refuse: dict[str, ChorusError] = {}
         self.delay_seconds: dict[str, float] = {}
         # Requests that are not answered until they are taken out of here.
@@ -210,14 +213,17 @@ class ScriptedWatcher:
         hunks: list[int] | None = None,
     ) -> dict[str, Any]:
         chosen = self._chosen(actions, turn)
-        blocking = sorted({n for each in chosen for n in self.dependents.get(each, []) if n not in chosen})
-        outside = any(self.dependents.get(each) == [] for each in chosen)
-        if (blocking or outside) and not with_dependents:
+        later = [n for each in chosen for n in self.dependents.get(each, [])]
+        blocking = sorted({n for n in later if n is not None and n not in chosen})
+        outside = None in later
+        if outside or (blocking and not with_dependents):
             first = f"{list_of(chosen, 'action')} cannot be reverted alone; nothing was changed"
-            names = [f"action {n} ({self.entries[n]['summary']})" for n in blocking] or ["an outside change"]
+            names = [f"action {n} ({self.entries[n]['summary']})" for n in blocking]
+            names += ["an outside change"] if outside else []
             places = [f"  src/parser.py was changed later in the same lines: {name}" for name in names]
             refusal = Refusal("\n".join((first, *places)), ExitCode.CONFLICT)
-            refusal.details = {"dependents": blocking}
+            conflicts = [{"path": "src/parser.py", "why": "was changed later", "by": n} for n in later]
+            refusal.details = {"dependents": blocking, "conflicts": conflicts}
             raise refusal
         chosen = chosen + blocking
         patch = "".join(inverted(self.patches.get(n, "")) for n in chosen)
@@ -266,7 +272,9 @@ class ScriptedWatcher:
             for n in mine:
                 self.entries[n] = {**self.entries[n], "landed": True}
                 self.publish("action", entry=self.entries[n])
-        return {"commits": commits, "onto": more.get("onto", "main")}
+        return {
+            "commits": commits, "onto": more.get("onto", "main"), "left": self.left, "hints": self.left_hints
+        }  # fmt: skip
 
     def _change(self, numbers: list[int], status: str) -> None:
         for n in numbers:

@@ -106,7 +106,7 @@ async def test_several_questions_are_answered_in_one_form(watcher: ScriptedWatch
         await ui.press("1")
         assert isinstance(ui.panel.screen, AnswersForm)
         await ui.shows("Which features?")
-        await ui.shows("1 Log  2 Undo  3 Redo")
+        await ui.shows("1 Log  2 Undo  3 Redo  (one or more, such as 1, 2)")
         await ui.press(*"Oslo", "enter", *"redo,1", "enter", *"7")
         await ui.shows(
             "chorus answer p1 --say 'Which city?' Oslo --to 'Which features?' Redo Log --to Size 7"

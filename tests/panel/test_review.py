@@ -91,14 +91,38 @@ async def test_dependent_actions_are_listed_and_can_be_reverted_too(watcher: Scr
 
 
 async def test_a_conflict_with_an_outside_change_says_what_to_do_by_hand(watcher: ScriptedWatcher) -> None:
-    watcher.dependents[38] = []  # an outside change alone
+    watcher.dependents[38] = [None]
     async with run_panel(watcher) as ui:
         await ui.on_row(38)
         await ui.press("r")
         await ui.shows("Cannot revert")
-        assert "Undo that change by hand first, or run `chorus revert 38 --markers`" in ui.wrapped_text(
-            "title"
-        )
+        hint = "Undo the outside change by hand first, or run `chorus revert 38 --markers`"
+        assert hint in ui.wrapped_text("title")
+
+
+async def test_with_an_outside_change_the_dependent_actions_cannot_be_reverted_either(
+    watcher: ScriptedWatcher,
+) -> None:
+    watcher.dependents[38] = [42, None]
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.press("r")
+        await ui.shows("Cannot revert")
+        assert "Undo the outside change by hand first" in ui.wrapped_text("title")
+        assert "action 42" in ui.wrapped_text("title")
+        await ui.press("w")
+        assert len(watcher.requests_for("revert")) == 1
+
+
+async def test_a_conflict_of_another_kind_has_its_own_hint(watcher: ScriptedWatcher) -> None:
+    hint = "Revert them together: `chorus revert 38 39`."
+    watcher.refuse["revert"] = Refusal("actions 38 and 39 cannot be separated", ExitCode.CONFLICT, hint)
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.press("r")
+        await ui.shows("cannot be separated")
+        assert hint in ui.wrapped_text("title")
+        assert "markers" not in ui.wrapped_text("title")
 
 
 async def test_in_a_narrow_pane_the_conflict_is_shown_in_full(watcher: ScriptedWatcher) -> None:
@@ -285,6 +309,8 @@ async def test_an_error_and_its_hint_are_two_sentences(watcher: ScriptedWatcher)
         error = ChorusError("action 4 is already reverted", hint="Run `chorus log`.")
         ui.view.status.show_error(error, "chorus revert 4")
         assert ui.view.status.current.text == "action 4 is already reverted. Run `chorus log`."
+        ui.view.status.show_error(ChorusError("nothing was landed\n  a\n  b", hint="Do c.\nDo d."), "")
+        assert ui.view.status.current.text == "nothing was landed; a; b. Do c. Do d."
 
 
 async def test_a_key_pressed_as_the_cursor_follows_a_new_action_does_nothing(
@@ -341,6 +367,30 @@ async def test_the_land_form_says_how_many_actions_are_not_reviewed(watcher: Scr
         await ui.shows("! 3 actions are not reviewed yet")
         await ui.press("e")
         await ui.shows("an editor cannot be opened in this terminal")
+        await ui.shows("Run `chorus land LANE --edit` in another terminal.")
+
+
+async def test_the_land_form_says_what_to_do_about_a_refusal_and_about_what_is_left_open(
+    watcher: ScriptedWatcher,
+) -> None:
+    watcher.left = [{"n": 39, "reason": "line 4 of a.py builds on your uncommitted line"}]
+    watcher.left_hints = ["Commit your lines of a.py, then land again."]
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.press("l")
+        await ui.shows("action 39 stays open")
+        await ui.shows("Commit your lines of a.py, then land again.")
+        watcher.refuse["land"] = Refusal("a rebase is in progress", ExitCode.CONFLICT, "Finish or abort it.")
+        await ui.press("right")
+        await ui.shows("a rebase is in progress")
+        await ui.shows("Finish or abort it.")
+
+
+async def test_the_error_in_place_of_a_diff_has_its_hint(watcher: ScriptedWatcher) -> None:
+    watcher.refuse["show"] = Refusal("the diff cannot be read", ExitCode.SYSTEM_ERROR, "Run `chorus doctor`.")
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.shows("the diff cannot be read. Run `chorus doctor`.")
 
 
 async def test_y_copies_the_commit(watcher: ScriptedWatcher) -> None:

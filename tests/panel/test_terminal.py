@@ -82,6 +82,27 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(
     pane.wait_for("Turn")
 
 
+def test_an_editor_that_does_not_start_is_named_with_the_way_out(
+    terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "parser.py").write_text("x\n")
+    pane = open_panel(terminal, tmp_path, EDITOR="no-such-editor")
+    pane.wait_for("def token")
+    pane.press("o")
+    pane.wait_for(r"cannot start no-such-editor: No such file[\s\S]*set VISUAL or EDITOR")
+
+
+def test_after_an_editor_that_failed_the_land_form_is_shown_again(
+    terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
+) -> None:
+    pane = open_panel(terminal, tmp_path, GIT_EDITOR="false")
+    pane.press("l")
+    pane.wait_for("2 commits on main")
+    pane.press("e")
+    pane.wait_for(r"the editor 'false' exited with code 1; nothing was landed[\s\S]*Set core.editor")
+
+
 def test_y_puts_the_commit_on_the_clipboard(
     terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
 ) -> None:

@@ -57,8 +57,10 @@ class AnswersForm(PromptForm[list[QuestionArgument]]):
 
 def render_choices(question: PromptQuestion) -> str:
     """Render the placeholder of a question's input line: its choices with their numbers."""
+    if not question.labels:
+        return "Your answer"
     choices = "  ".join(f"{n} {sanitize(label)}" for n, label in enumerate(question.labels, 1))
-    return f"{choices}{'  (several: 1, 2)' if question.several else ''}" if choices else "Your answer"
+    return f"{choices}  (one or more, such as 1, 2)" if question.several else choices
 
 
 def parse_choices(question: PromptQuestion, text: str) -> QuestionArgument:

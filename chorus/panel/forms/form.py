@@ -11,6 +11,7 @@ from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
+from chorus.errors import ChorusError
 from chorus.panel.state.items import PendingPrompt
 from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine, TextPane
@@ -23,6 +24,13 @@ CANCEL_KEY: Pieces = [("esc", "key"), (" cancel", "muted")]
 
 
 def render_problem(problem: Exception) -> list[StyledLine]:
+    """Render the message and, below it, the hint."""
+    hint = problem.hint if isinstance(problem, ChorusError) else None
+    hints = (hint or "").splitlines()
+    return [*render_message(problem), *(([(sanitize(line), "muted")], "") for line in hints)]
+
+
+def render_message(problem: Exception) -> list[StyledLine]:
     return [([(sanitize(line.strip()), "error")], "") for line in str(problem).splitlines()]
 
 

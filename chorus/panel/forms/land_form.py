@@ -214,4 +214,5 @@ def render_landing(plan: LandJson) -> list[StyledLine]:
     for place in plan.get("left", [])[:MAX_COMMITS]:
         text = f"  action {place.get('n')} stays open: {sanitize(str(place.get('reason', '')))}"
         lines.append(([(text, "warning")], ""))
+    lines += [([(f"  {sanitize(hint)}", "muted")], "") for hint in plan.get("hints", [])]
     return lines

@@ -11,7 +11,7 @@ from textual.events import Resize
 
 from chorus.errors import ChorusError
 from chorus.panel import command_lines
-from chorus.panel.forms.form import CANCEL_KEY, Form, render_problem
+from chorus.panel.forms.form import CANCEL_KEY, Form, render_message
 from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.diff import DiffView
 from chorus.panel.widgets.line_pane import Pieces, StyledLine
@@ -23,12 +23,14 @@ from chorus.text.sanitize import sanitize
 class RevertPreview:
     """The patch of a revert, or the problem that prevents it.
 
-    `dependents`: later actions that changed the same lines. `warnings`: about names that would be removed.
+    `dependents`: the later actions to revert as well. `outside`: an outside change must be undone first.
+    `warnings`: about names that would be removed.
     """
 
     patch: str
     problem: ChorusError | None = None
     dependents: Sequence[int] = ()
+    outside: bool = False
     warnings: Sequence[str] = ()
     has_hunks: bool = False
 
@@ -104,16 +106,18 @@ class RevertForm(Form[str]):
                 "",
             ),
         ]
-        problem = render_problem(self.preview.problem)
+        message = render_message(self.preview.problem)
         # If the error has more lines, its first line only repeats the title.
-        lines += problem[1:] or problem
-        return [*lines, ([(self._render_hint(), "muted")], ""), ([], "")]
+        lines += message[1:] or message
+        return [*lines, ([(sanitize(self._hint(self.preview.problem)), "muted")], ""), ([], "")]
 
-    def _render_hint(self) -> str:
+    def _hint(self, problem: ChorusError) -> str:
         if self.preview.dependents:
             return "Press w to preview reverting those as well."
-        markers = sanitize(command_lines.with_markers(self.command))
-        return f"Undo that change by hand first, or run `{markers}` to get conflict markers."
+        if self.preview.outside:
+            markers = command_lines.with_markers(self.command)
+            return f"Undo the outside change by hand first, or run `{markers}` to get conflict markers."
+        return problem.hint or ""
 
     def _render_foot(self) -> list[StyledLine]:
         if self.preview.problem is None:
