@@ -3,6 +3,7 @@
 A revert is recorded as an action of its own, so it can be reverted, too.
 """
 
+import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +16,9 @@ from chorus.model.api.json_api import HunkJson, KeepJson, RevertJson
 from chorus.model.ids import RepoPath
 from chorus.model.lane_name import lane_spellings
 from chorus.model.repo_paths import is_at_or_below
-from chorus.model.review_state import REVERT_TOOL
+from chorus.model.review_state import REVERT_TOOL, shorten_turn
 from chorus.review.revert.apply import NothingToRevert, apply_revert
+from chorus.review.revert.conflict import Asked
 from chorus.review.revert.file_content import render_patch
 from chorus.review.revert.hunks import hunks_json, list_hunks, select_hunks
 from chorus.review.revert.plan import RevertPlan, RevertScope, plan_revert
@@ -92,9 +94,13 @@ def prepare_revert(
     if not selection.hunks:
         _refuse_part_of_group(recorder, selection, targets)
     scope = _scope(recorder, targets, selection)
-    plan = plan_revert(
-        recorder, targets, scope=scope, with_dependents=with_dependents, markers=markers, step=step
+    named = [entry.n for entry in _select(recorder.entries(), selection)] if selection.actions else []
+    asked = Asked(
+        named or [target.record.number for target in targets],
+        _revert_command(selection, named),
+        with_dependents=with_dependents,
     )
+    plan = plan_revert(recorder, targets, asked, scope=scope, markers=markers, step=step)
     return PreparedRevert(plan, "Revert", _describe_plan(recorder, plan, step))
 
 
@@ -115,14 +121,16 @@ def prepare_redo(
     recorder: Recorder, selection: Selection, *, step: Callable[[], None] = lambda: None
 ) -> PreparedRevert:
     entries = recorder.entries()
-    targets = [_find_revert(recorder, find_entry(entries, name)) for name in selection.actions]
+    named = [find_entry(entries, name) for name in selection.actions]
+    targets = [_find_revert(recorder, entry) for entry in named]
     if not targets:
         raise UsageError("no action given", hint="Name the reverted action, or the one that reverted it.")
-    plan = plan_revert(recorder, targets, step=step)
     records = [target.record for target in targets]
     names = [name for record in records for name in (*record.reverts, *record.reverts_part)]
     origins = [recorder.timeline.find_action(name) for name in names]
     restored = _numbers(origin for origin in origins if origin is not None)
+    command = shlex.join(["chorus", "redo", *(str(entry.n) for entry in named)])
+    plan = plan_revert(recorder, targets, Asked(restored, command, redo=True), step=step)
     return PreparedRevert(plan, "Redo", {**_describe_plan(recorder, plan, step), "restored": restored})
 
 
@@ -272,6 +280,14 @@ def _describe_plan(recorder: Recorder, plan: RevertPlan, step: Callable[[], None
     if warnings := find_warnings(recorder, plan, step):
         result["warnings"] = warnings
     return result
+
+
+def _revert_command(selection: Selection, named: Iterable[int | None]) -> str:
+    turns = (word for turn in selection.turns for word in ("--turn", shorten_turn(turn)))
+    lane = () if selection.lane is None else ("--lane", selection.lane)
+    paths = (word for path in selection.paths for word in ("--path", path))
+    hunks = (word for hunk in selection.hunks for word in ("--hunk", str(hunk)))
+    return shlex.join(["chorus", "revert", *map(str, named), *turns, *lane, *paths, *hunks])
 
 
 def _numbers(records: Iterable[TimelineCommit]) -> list[int]:

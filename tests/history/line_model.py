@@ -26,7 +26,7 @@ from chorus.review.landing.fit import fit_landing
 from chorus.review.landing.plan import plan_landing
 from chorus.review.landing.selection import LandingRequest
 from chorus.review.revert.apply import NothingToRevert
-from chorus.review.revert.plan import RevertConflict
+from chorus.review.revert.conflict import RevertConflict
 from chorus.review.verify import verify
 from tests.history.agent_at_work import Agent, action, bash, entry_of
 from tests.repos import UserRepo

@@ -20,7 +20,7 @@ from chorus.history.log.entry import LogEntry
 from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, redo, revert
 from chorus.review.revert.apply import NothingToRevert
-from chorus.review.revert.plan import RevertConflict
+from chorus.review.revert.conflict import RevertConflict
 from chorus.store.objects.trees import TreeEntry
 from tests.history.agent_at_work import Agent, action, on_disk, replayed
 from tests.repos import UserRepo

@@ -217,7 +217,8 @@ class ScriptedWatcher:
         blocking = sorted({n for n in later if n is not None and n not in chosen})
         outside = None in later
         if outside or (blocking and not with_dependents):
-            first = f"{list_of(chosen, 'action')} cannot be reverted alone; nothing was changed"
+            what = "reverted alone" if blocking else "reverted"
+            first = f"{list_of(chosen, 'action')} cannot be {what}; nothing was changed"
             names = [f"action {n} ({self.entries[n]['summary']})" for n in blocking]
             names += ["an outside change"] if outside else []
             places = [f"  src/parser.py was changed later in the same lines: {name}" for name in names]

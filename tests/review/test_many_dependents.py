@@ -7,8 +7,9 @@ from chorus.history.timeline.record_list import RecordList
 from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.review.operations import Selection, prepare_revert
 from chorus.review.revert import plan as planning
+from chorus.review.revert.conflict import Asked, RevertConflict
 from chorus.review.revert.file_content import revert_change
-from chorus.review.revert.plan import RevertConflict, plan_revert
+from chorus.review.revert.plan import plan_revert
 from chorus.store.worktree.work_tree import MAX_PARTS
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
@@ -33,9 +34,10 @@ def test_planning_with_many_dependents_is_bounded(repo: UserRepo, monkeypatch: p
         target = next(each for each in recorder.timeline.records if each.record.number == 3)
         monkeypatch.setattr(planning, "revert_change", counted)
         with pytest.raises(RevertConflict) as conflict:
-            plan_revert(recorder, [target])
+            plan_revert(recorder, [target], Asked([3], "chorus revert 3"))
         alone, merges = merges, 0
-        plan = plan_revert(recorder, [target], with_dependents=True)
+        with_dependents = Asked([3], "chorus revert 3", with_dependents=True)
+        plan = plan_revert(recorder, [target], with_dependents)
     assert str(conflict.value).count("\n") >= DEPENDENTS - 1
     assert len(plan.reverts) >= DEPENDENTS
     assert alone < DEPENDENTS**2

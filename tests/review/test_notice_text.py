@@ -9,6 +9,7 @@ from chorus.history.recorder import Recorder
 from chorus.model.api.json_api import RevertJson
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.review.operations import Selection, redo, revert
+from chorus.review.revert.conflict import RevertConflict
 from chorus.review.revert.notice_text import (
     MAX_LISTED,
     AnyNotice,
@@ -18,7 +19,6 @@ from chorus.review.revert.notice_text import (
     find_notices,
     render_notices,
 )
-from chorus.review.revert.plan import RevertConflict
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 

@@ -11,7 +11,7 @@ import pytest
 from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, apply_prepared, keep, prepare_revert, redo, revert
 from chorus.review.revert.apply import NothingToRevert, recover_revert, restore_overwritten
-from chorus.review.revert.plan import RevertConflict
+from chorus.review.revert.conflict import RevertConflict
 from chorus.store.lock_file import CannotWrite
 from chorus.store.maintenance.sweep import sweep
 from tests.history.agent_at_work import Agent, entry_of, on_disk, replayed

@@ -12,7 +12,7 @@ from chorus.history.recorder import Recorder
 from chorus.review.blame import blame
 from chorus.review.landing.target import find_lane
 from chorus.review.operations import Inseparable, Selection, keep, redo, revert
-from chorus.review.revert.plan import RevertConflict
+from chorus.review.revert.conflict import RevertConflict
 from tests.history.agent_at_work import Agent, action, entry_of, statuses
 from tests.repos import UserRepo
 
@@ -98,20 +98,74 @@ def test_a_path_the_action_did_not_change_is_named_in_the_error(
         revert(recorder, Selection(["1"], paths=[path]))
 
 
-def test_the_hint_of_a_conflict_offers_only_options_that_help(
-    repo: UserRepo, recorder: Recorder, agent: Agent
-) -> None:
+def test_a_conflict_names_the_commands_that_help(repo: UserRepo, recorder: Recorder, agent: Agent) -> None:
     agent.edit("app.py", b"new\n")
     repo.write("app.py", b"newer\n")
     recorder.record_outside()
-    with pytest.raises(RevertConflict) as by_outside:
-        revert(recorder, Selection(["1"]))
-    assert "--with-dependents" not in str(by_outside.value.hint)
+    message, hint = refused(recorder, "1")
+    assert message == "action 1 cannot be reverted; nothing was changed"
+    assert hint == (
+        "Undo the outside change by hand first, then run `chorus revert 1`. "
+        "Or run `chorus revert 1 --markers` to write conflict markers."
+    )
     agent.edit("run.sh", b"new\n")
     agent.edit("run.sh", b"newer\n")
-    with pytest.raises(RevertConflict) as by_action:
-        revert(recorder, Selection(["2"]))
-    assert "--with-dependents" in str(by_action.value.hint)
+    message, hint = refused(recorder, "2")
+    assert message == "action 2 cannot be reverted alone; nothing was changed"
+    assert hint == (
+        "Run `chorus revert 2 --with-dependents` to revert those as well (add --dry-run to see the change "
+        "first). Or run `chorus revert 2 --markers` to write conflict markers."
+    )
+    message, hint = refused(recorder, "1", "2")
+    assert message == "actions 1, 2 cannot be reverted alone; nothing was changed"
+    assert hint == (
+        "Undo the outside change by hand first, then run `chorus revert 1 2 --with-dependents`. "
+        "Or run `chorus revert 1 2 --markers` to write conflict markers."
+    )
+    with pytest.raises(RevertConflict) as conflict:
+        revert(recorder, Selection(["2"], paths=["run.sh"]))
+    assert "`chorus revert 2 --path run.sh --with-dependents`" in str(conflict.value.hint)
+
+
+def test_markers_are_not_offered_for_a_file_that_was_deleted(
+    repo: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    agent.edit("app.py", b"new\n")
+    (repo.path / "app.py").unlink()
+    recorder.record_outside()
+    assert refused(recorder, "1")[1] == "Undo the outside change by hand first, then run `chorus revert 1`."
+
+
+def test_a_redo_that_later_changes_prevent_says_how_to_redo_it(
+    repo: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    agent.edit("app.py", b"new\n")
+    revert(recorder, Selection(["1"]))
+    agent.edit("app.py", b"newer\n")
+    with pytest.raises(RevertConflict) as conflict:
+        redo(recorder, Selection(["1"]))
+    title, *places = str(conflict.value).splitlines()
+    assert title == "action 1 cannot be redone; nothing was changed"
+    assert len(places) == 1
+    assert conflict.value.hint == "Revert those first with `chorus revert 3`, then run `chorus redo 1`."
+
+    revert(recorder, Selection(["3"]))
+    redo(recorder, Selection(["1"]))
+    assert (repo.path / "app.py").read_bytes() == b"new\n"
+
+    revert(recorder, Selection(["1"]))
+    repo.write("app.py", b"newest\n")
+    recorder.record_outside()
+    with pytest.raises(RevertConflict) as conflict:
+        redo(recorder, Selection(["1"]))
+    assert conflict.value.hint == "Undo the outside change by hand first, then run `chorus redo 1`."
+
+
+def refused(recorder: Recorder, *actions: str) -> tuple[str, str | None]:
+    """The first line and the hint of the conflict."""
+    with pytest.raises(RevertConflict) as conflict:
+        revert(recorder, Selection(actions))
+    return str(conflict.value).splitlines()[0], conflict.value.hint
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from chorus.changes.line_merge import Positions
-from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, RecordKind
 from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.model.ids import Oid, RepoPath
 from chorus.model.repo_paths import is_at_or_below
+from chorus.review.revert.conflict import Asked, BlockingChange, RevertConflict
 from chorus.review.revert.file_content import (
     Content,
     ContentConflict,
@@ -21,37 +21,6 @@ from chorus.review.revert.file_content import (
 from chorus.review.revert.hunks import PatchHunk, revert_hunks
 from chorus.store.worktree.file_state import FileState
 from chorus.text.sanitize import printable
-from chorus.text.width import list_of
-
-HINT = (
-    "Revert those as well with --with-dependents (add --dry-run to see the change first), or write "
-    "conflict markers with --markers."
-)
-OUTSIDE_HINT = "Undo that change by hand first, or write conflict markers with --markers."
-
-
-class RevertConflict(ChorusError):
-    """Later changes touch the same lines. Nothing was changed."""
-
-    exit_code = ExitCode.CONFLICT
-
-    def __init__(self, message: str, blocking: Sequence["BlockingChange"]) -> None:
-        only_outside = all(change.number is None for change in blocking)
-        super().__init__(message, hint=OUTSIDE_HINT if only_outside else HINT)
-        self.details = {
-            "dependents": [change.number for change in blocking if change.number is not None],
-            "conflicts": [{"path": c.path, "why": c.reason, "by": c.number} for c in blocking],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class BlockingChange:
-    """A later change of one path that prevents the revert. `number` is None for an outside change."""
-
-    path: RepoPath
-    reason: str
-    number: int | None
-    record: TimelineCommit | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +81,9 @@ class RevertPlan:
 def plan_revert(
     recorder: Recorder,
     targets: Sequence[TimelineCommit],
+    asked: Asked,
     *,
     scope: RevertScope | None = None,
-    with_dependents: bool = False,
     markers: bool = False,
     step: Callable[[], None] = lambda: None,
 ) -> RevertPlan:
@@ -129,8 +98,8 @@ def plan_revert(
         if not plan.blocking:
             return plan
         dependents = _blocking_actions(plan.blocking)
-        if not with_dependents or not dependents.keys() - chosen.keys():
-            raise _conflict(recorder, plan, chosen, scope, step)
+        if not asked.with_dependents or not dependents.keys() - chosen.keys():
+            raise _conflict(recorder, plan, chosen, scope, asked, markers=markers, step=step)
         chosen |= dependents
         chosen |= _blocking_actions(_follow(recorder, plan.blocking, chosen.values(), step))
 
@@ -267,6 +236,9 @@ def _conflict(
     plan: RevertPlan,
     chosen: dict[Oid, TimelineCommit],
     scope: RevertScope,
+    asked: Asked,
+    *,
+    markers: bool,
     step: Callable[[], None],
 ) -> RevertConflict:
     """Make the error with all blocking changes.
@@ -284,13 +256,17 @@ def _conflict(
         widened |= _blocking_actions(followed)
         again = _plan(recorder, list(widened.values()), scope, markers=False, step=step)
         blocking |= {(change.path, change.number): change for change in (*followed, *again.blocking)}
-    numbers = [target.record.number for target in chosen.values()]
-    lines = [f"{list_of(numbers, 'action')} cannot be reverted alone; nothing was changed"]
-    lines += [
+    places = [
         f"  {printable(change.path)} {change.reason}: {_describe(recorder, change)}"
         for change in blocking.values()
     ]
-    return RevertConflict("\n".join(lines), list(blocking.values()))
+    # No markers can be written for a file that was deleted, or that is not text.
+    markers_help = (
+        not asked.redo
+        and not markers
+        and not _plan(recorder, list(chosen.values()), scope, markers=True, step=step).blocking
+    )
+    return RevertConflict(asked, list(blocking.values()), places, markers_help=markers_help)
 
 
 def _describe(recorder: Recorder, change: BlockingChange) -> str:

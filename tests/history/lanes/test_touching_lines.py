@@ -12,7 +12,7 @@ from chorus.review.landing.plan import plan_landing
 from chorus.review.landing.recovery import PendingLanding
 from chorus.review.landing.selection import LandingRequest
 from chorus.review.operations import Selection, revert
-from chorus.review.revert.plan import RevertConflict
+from chorus.review.revert.conflict import RevertConflict
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
