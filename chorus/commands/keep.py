@@ -1,4 +1,4 @@
-"""`chorus keep`: mark actions as reviewed, or open them again."""
+"""`chorus keep`: mark actions as reviewed, or reopen them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 ABOUT = """\
 Kept actions are no longer listed by `chorus log --open`. No file is changed.
-`--undo` puts kept actions back into the review queue."""
+`--undo` reopens kept actions."""
 EXAMPLES = (
     ("chorus keep 12 13", "mark two actions"),
     ("chorus keep --lane LANE", "mark everything on a lane"),
-    ("chorus keep --undo 12", "review an action again"),
+    ("chorus keep --undo 12", "reopen an action"),
 )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_action_options(parser)
-    parser.add_argument("--undo", action="store_true", help="put kept actions back into the review queue")
+    parser.add_argument("--undo", action="store_true", help="reopen kept actions")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -47,9 +47,10 @@ def run(args: argparse.Namespace) -> ExitCode:
         numbers = ", ".join(map(str, done["kept"] or done["reopened"]))
         print_out(f"{'reopened' if args.undo else 'kept'} {numbers}")
     else:
+        status, option = ("kept", "--status kept") if args.undo else ("open", "--open")
         raise NotFound(
-            _describe_missing(args, "kept" if args.undo else "open"),
-            hint=f"Run `chorus log {'--status kept' if args.undo else '--open'}` to list them.",
+            _describe_missing(args, status),
+            hint=f"Run `chorus log {option}` to list the {status} actions.",
         )
     return ExitCode.OK
 

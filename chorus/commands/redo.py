@@ -1,4 +1,4 @@
-"""`chorus redo`: restore reverted actions, byte for byte."""
+"""`chorus redo`: redo reverted actions, byte for byte."""
 
 import argparse
 from pathlib import Path
@@ -7,7 +7,7 @@ from chorus.commands.access.watcher import open_watcher
 from chorus.commands.revert import report
 from chorus.errors import ExitCode
 
-EXAMPLES = (("chorus redo 12", "restore the reverted action 12"),)
+EXAMPLES = (("chorus redo 12", "redo the reverted action 12"),)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,4 +31,4 @@ def run(args: argparse.Namespace) -> ExitCode:
             dry_run=args.dry_run,
             notify=not args.no_notify,
         )
-    return report(done, args, "restored")
+    return report(done, args, "redone")

@@ -16,6 +16,7 @@ from chorus.commands.terminal.patch import render_patch
 from chorus.errors import ExitCode, UsageError
 from chorus.model.review_state import render_revert_warnings
 from chorus.output import print_err, print_json, print_out
+from chorus.text.width import list_of
 
 if TYPE_CHECKING:
     from chorus.model.api.json_api import RevertJson
@@ -96,7 +97,9 @@ def report(done: RevertJson, args: argparse.Namespace, verb: str) -> ExitCode:
         page(render_patch(done["patch"]), "diff")
     else:
         numbers = ", ".join(map(str, done.get("restored") or done["reverted"]))
-        print_out(f"{verb} {numbers} in {_render_paths(done['paths'])} (action {done['n']})")
+        made = done.get("made", [])
+        this = "this is" if len(made) == 1 else "these are"
+        print_out(f"{verb} {numbers} in {_render_paths(done['paths'])}; {this} {list_of(made, 'action')}")
         if sessions := done.get("notified"):
             whose = "its" if len(sessions) == 1 else "their"
             print_err(f"chorus: {', '.join(sessions)} will be notified at {whose} next step")

@@ -18,7 +18,7 @@ OPEN_STATUS = "committed"
 # The meaning of each status, in words for the user.
 STATUS_MEANINGS = {
     "committed": "changed files, still open",
-    "reverted": "by you; `chorus redo` restores it",
+    "reverted": "by you; `chorus redo` redoes it",
     "kept": "reviewed by you",
     "landed": "on one of your branches",
     "undone": "its change was removed by git, a rewind or an edit",

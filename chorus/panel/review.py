@@ -296,7 +296,7 @@ class Review:
         made = _numbers(answer, "made") or numbers
         if not undoing:
             self._add_done(f"redo {render_ranges(numbers)}", lambda: self._revert_again(made, numbers))
-        self._status.show(f"redid {render_ranges(numbers)}", "done", command)
+        self._status.show(f"redone {render_ranges(numbers)}", "done", command)
 
     async def _revert_again(self, made: list[int], numbers: list[int]) -> None:
         command = command_lines.revert(made)

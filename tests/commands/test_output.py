@@ -91,7 +91,7 @@ def test_the_name_of_a_file_cannot_control_the_terminal(repo: UserRepo, chorus: 
     assert (refused.code, done.code) == (5, 0)
     assert "\x1b" not in refused.err + done.out
     assert "  \ufffd[8mred\ufffd.txt was changed after" in refused.err
-    assert done.out.endswith(" and 2 more (action 3)\n")
+    assert done.out.endswith(" and 2 more; this is action 3\n")
 
 
 def test_the_first_page_is_shown_before_older_entries_are_read(

@@ -122,12 +122,26 @@ def test_revert_redo_and_keep_work_through_the_watcher(worked: UserRepo, chorus:
     assert chorus("show", "1", "--json").json()["status"] == "reverted"
     assert chorus("log").out.startswith("> Make it better")  # what was asked, not who took it back
 
-    assert chorus("redo", "1").out == "restored 1 in app.py (action 5)\n"
+    assert chorus("redo", "1").out == "redone 1 in app.py; this is action 5\n"
     assert (worked.path / "app.py").read_bytes() == b"x = 9\ny = 2\n"
+
+    both = chorus("revert", "2", "3").out
+    assert both.startswith("reverted 3, 2 in ")
+    assert both.endswith("; these are actions 6, 7\n")
+    assert chorus("redo", "2", "3").code == 0
 
     assert chorus("keep", "1", "2", "--json").json() == {"kept": [1, 2], "reopened": []}
     assert [e["n"] for e in chorus("log", "--open", "--json").json()] == [3]
     assert [lane["open"] for lane in chorus("lanes", "--json").json()] == [1]
+
+    again = chorus("keep", "1")
+    assert (again.code, again.err.splitlines()) == (
+        3,
+        ["chorus: action 1 is not open", "hint: Run `chorus log --open` to list the open actions."],
+    )
+    assert (
+        "hint: Run `chorus log --status kept` to list the kept actions." in chorus("keep", "--undo", "3").err
+    )
 
 
 def test_a_conflict_changes_nothing_and_exits_with_5(worked: UserRepo, chorus: Shell) -> None:

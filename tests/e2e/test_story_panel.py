@@ -96,7 +96,7 @@ def test_an_edit_is_approved_reverted_redone_kept_and_landed_in_the_panel(
     panel.wait_settled(r"(?s)Queue 1 open.*↺ +Edit +app\.py", seconds=SECONDS)
 
     # Redo it, and keep the whole turn.
-    press(panel, "u", seeing="Queue 1 open", gives=f"redid {numbers['Edit']}")
+    press(panel, "u", seeing="Queue 1 open", gives=f"redone {numbers['Edit']}")
     assert (project / "app.py").read_text() == NEW
     press(panel, "X", seeing="Queue 2 open", gives="kept ")
     panel.wait_settled("Queue nothing open", seconds=SECONDS)

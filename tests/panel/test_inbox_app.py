@@ -159,6 +159,7 @@ async def test_actions_are_shown_kept_reverted_and_reopened(scripted: Scripted) 
             lambda: shop.requests_for("keep")[1:] == [{"actions": [entry(900)["id"]], "undo": True}],
             "reopened",
         )
+        await ui.shows("reopened: ")
         await ui.press("u")
         await ui.shows("nothing to undo")
         await ui.on_row("action", "Add a price")

@@ -164,7 +164,7 @@ async def test_r_redoes_a_reverted_action_and_u_reverts_it_again(watcher: Script
         await ui.on_row(39)
         await ui.press("r")
         assert await ui.requested("redo") == {"actions": [39]}
-        await ui.status_shows("redid 39")
+        await ui.status_shows("redone 39")
         assert ui.view.status.current.command == "chorus redo 39"
         await ui.press("u")
         assert await ui.requested("revert") == {"actions": [39]}
@@ -199,7 +199,7 @@ async def test_u_undoes_the_last_step_of_any_kind(watcher: ScriptedWatcher) -> N
         assert await ui.requested("keep", 4) == {"actions": [40], "undo": True}
         await ui.press("u")
         assert await ui.requested("redo") == {"actions": [38, 42, 44]}
-        await ui.status_shows("redid 38, 42, 44")
+        await ui.status_shows("redone 38, 42, 44")
         await ui.press("u")
         await ui.status_shows("nothing to undo")
 

@@ -57,7 +57,7 @@ def test_a_prompt_is_approved_and_an_action_reverted_by_keys(
     pane.press("r")
     pane.wait_for("reverted 45")
     pane.press("u")
-    pane.wait_for("redid 45")
+    pane.wait_for("redone 45")
     pane.press("q")
     wait_for(lambda: not serving.subscribers or None)
 

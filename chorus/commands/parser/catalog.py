@@ -40,7 +40,7 @@ GROUPS = {
         "blame": "show which action wrote each line of a file",
         "lanes": "list lanes, the branches that hold each session's actions",
         "revert": "revert actions without touching anything else",
-        "redo": "restore reverted actions",
+        "redo": "redo reverted actions",
         "keep": "mark actions as reviewed",
         "note": "write a note to the agent about an action or a line of it",
         "notes": "list, send or delete notes to the agent",

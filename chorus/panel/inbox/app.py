@@ -372,10 +372,10 @@ class Inbox(App[None]):
         except ChorusError as error:
             self.status.show_error(error, "")
             return
-        word = {"keep": "kept", "revert": "reverted"}[do]
+        word, opposite = {"keep": ("kept", "reopened"), "revert": ("reverted", "redone")}[do]
         about = row.left.removeprefix("○ ")
         if undo:
-            self.status.show(f"no longer {word}: {about}", "done")
+            self.status.show(f"{opposite}: {about}", "done")
             self._undo = None
         else:
             self.status.show(f"{word}: {about}; press u to undo", "done")
