@@ -119,5 +119,6 @@ def _report_bug() -> None:
 
     print_err(traceback.format_exc().rstrip())
     print_err(
-        f"chorus: this is a bug (chorus {__version__}, python {platform.python_version()}, {sys.platform})"
+        f"chorus: this is a bug (chorus {__version__}, python {platform.python_version()}, {sys.platform}); "
+        "please report the lines above"
     )

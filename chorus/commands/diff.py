@@ -34,10 +34,12 @@ def run(args: Namespace) -> ExitCode:
 
 
 def _action_names(args: Namespace) -> list[str]:
-    if (not args.turn and args.lane is None) == (not args.actions):
+    by_turn_or_lane = args.turn or args.lane is not None
+    if args.actions and by_turn_or_lane:
+        raise UsageError("give either actions or --turn/--lane, not both", hint="Leave one out.")
+    if not args.actions and not by_turn_or_lane:
         raise UsageError(
-            "give either actions or --turn/--lane, not both",
-            hint="Run `chorus log` to list actions and turns.",
+            "no ACTION, --turn or --lane was given", hint="Run `chorus log` to list actions and turns."
         )
     if args.actions:
         return list(args.actions)

@@ -264,8 +264,10 @@ def check_hooks(repository: Repository, temporary: Collection[str] = ()) -> Chec
             fix = "Correct the file: until then the client ignores all of it."
             return Check("hooks", False, f"{status.path}: {status.problem}", fix)
         if status.events:
-            version = "" if status.current else " (out of date)"
-            note = " (added while a client is running)" if str(status.path) in temporary else ""
+            added = str(status.path) in temporary
+            renew = "" if added else f": run `chorus hooks install --{scope.value}` again"
+            version = "" if status.current else f" (out of date{renew})"
+            note = " (added while a client is running)" if added else ""
             found.append(f"{scope.value}{version}{note}")
     if found:
         return Check("hooks", True, f"installed in these settings: {', '.join(found)}")

@@ -75,6 +75,8 @@ def _print_status(args: argparse.Namespace, found: list[HookStatus]) -> None:
         print_out(f"{status.scope.value:<8} {_describe(status):<16} {status.path}")
         if status.problem is not None:
             print_err(f"  {status.problem}")
+        elif status.events and not status.current:
+            print_err(f"  run `chorus hooks install --{status.scope.value}` again")
 
 
 def _describe(status: HookStatus) -> str:

@@ -112,7 +112,7 @@ def run(args: Namespace) -> ExitCode:
     joint = not args.here and has_several_trees()
     entries = iter(first) if args.reverse else newest_first(first, wanted, args.limit, joint=joint)
     width = max(len(render_number(entry, joint=joint)) for entry in first)
-    page(render(entries, width, colour=wants_colour(), joint=joint), "log")
+    page(render(entries, width, colour=wants_colour(), joint=joint, known=first), "log")
     return ExitCode.OK
 
 
@@ -124,18 +124,27 @@ def newest_first(
 
 
 def render(
-    entries: Iterable[LogEntryJson], width: int, *, colour: bool, joint: bool = False
+    entries: Iterable[LogEntryJson],
+    width: int,
+    *,
+    colour: bool,
+    joint: bool = False,
+    known: Iterable[LogEntryJson] = (),
 ) -> Iterator[str]:
     """Yield the lines of the log, with a heading for each turn.
 
     `width`: the width of the number column. `joint`: put the name of the work tree before each number.
+    `known`: entries that others are named by before they are reached.
     """
+    numbers = {entry["id"]: render_number(entry, joint=joint) for entry in known}
     for _, turn in groupby(entries, _turn_key()):
         read = list(_until_lane(turn))
         if read[0]["status"] != "outside":
             yield paint(_render_heading(read[0], read[-1]["lane"]), "1", colour)
         for entry in chain(read, turn):
-            yield _render_entry(entry, width, colour, joint=joint)
+            numbers[entry["id"]] = number = render_number(entry, joint=joint)
+            holder = numbers.get(entry["within"], entry["within"])
+            yield _render_entry(entry, f"{number:>{width}}", holder, colour)
 
 
 def render_number(entry: LogEntryJson, *, joint: bool) -> str:
@@ -253,17 +262,16 @@ def _render_heading(entry: LogEntryJson, lane: str | None) -> str:
     return f"> {message[:100]}{branch}{turn}"
 
 
-def _render_entry(entry: LogEntryJson, width: int, colour: bool, *, joint: bool) -> str:
-    number = render_number(entry, joint=joint)
+def _render_entry(entry: LogEntryJson, number: str, holder: str | None, colour: bool) -> str:
     status = entry["status"]
     mark = paint(f"{status:<9}", COLOURS.get(status), colour)
     tool = entry["tool"] or ""
     sub = " (sub-agent)" if entry["agent"] else ""
     counts = _render_counts(entry, colour)
     undone = f" ({render_undone(entry['undone'])})" if entry.get("undone") else ""
-    inside = f" (part of {entry['within']})" if entry["within"] else ""
+    inside = f" (part of action {holder})" if holder else ""
     text = f" {describe(entry)}{sub}{undone}{inside}"
-    pieces = (f"  {number:>{width}} ", mark, f" {tool:<12} ", counts, text)
+    pieces = (f"  {number} ", mark, f" {tool:<12} ", counts, text)
     return style(*pieces) if colour else "".join(pieces)
 
 

@@ -33,8 +33,10 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> ExitCode:
-    if (args.action is None) == (args.turn is None):
-        raise UsageError("give either an ACTION or --turn ID, not both")
+    if args.action is not None and args.turn is not None:
+        raise UsageError("give either an ACTION or --turn ID, not both", hint="Leave one out.")
+    if args.action is None and args.turn is None:
+        raise UsageError("no ACTION or --turn was given", hint="Run `chorus log` to list actions and turns.")
     if args.turn is not None:
         return _show_turn(args)
     action = read_action(args.action, user_diff=not args.json)

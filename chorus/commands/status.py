@@ -103,7 +103,9 @@ def render(status: StatusJson, *, ended: bool) -> list[str]:
         where = f" in pane {session['pane']}" if session["pane"] else ""
         where += f" ({session.get('run')})" if session.get("run") else ""
         where += (
-            " (another program pipes the pane: read from its screen)" if session.get("from_screen") else ""
+            " (read from the screen, because another program pipes this pane)"
+            if session.get("from_screen")
+            else ""
         )
         where += f" from {session.get('capture')}" if session.get("capture") else ""
         where += f" in {session.get('worktree')}" if joint and session.get("worktree") else ""

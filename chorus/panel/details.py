@@ -150,7 +150,7 @@ def _render_entry(entry: LogItem, model: PanelModel, width: int) -> list[StyledL
     symbol, style = render_symbol(entry)
     parts = [render_time(entry.time), sanitize(short_lane_name(entry.lane or ""))]
     parts += [f"sub-agent {sanitize(entry.agent)}"] if entry.agent else []
-    parts += [f"part of {sanitize(entry.within)}"] if entry.within else []
+    parts += [f"part of action {sanitize(model.name_of(entry.within))}"] if entry.within else []
     undone = entry.undone if entry.status == "undone" else None
     parts += [entry.undone] if entry.undone and not undone else []
     facts = "  ".join(part for part in parts if part.strip())

@@ -35,7 +35,7 @@ class Address:
 def select_address(environment: Mapping[str, str], *, name: str | None, path: str | None) -> Address:
     """Return the selected address. A socket from -S or $TMUX is not checked."""
     if name is not None and path is not None:
-        raise UsageError("-L and -S cannot be used together")
+        raise UsageError("-L and -S cannot be used together", hint="Leave one out.")
     if path is not None:
         return Address(Path(path).absolute())
     if name is not None:

@@ -61,6 +61,17 @@ def test_a_wrong_argument_is_a_usage_error_with_the_reason(
     assert capsys.readouterr().err.splitlines()[-1] == f"chorus {words[0]}: error: {expected}"
 
 
+def test_a_bug_is_reported_with_the_versions_and_what_to_do(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chorus.cli._dispatch", lambda _: 1 // 0)
+    assert main(["log"]) == ExitCode.BUG
+    *trace, last = capsys.readouterr().err.splitlines()
+    assert "ZeroDivisionError" in trace[-1]
+    assert last.startswith(f"chorus: this is a bug (chorus {__version__}, ")
+    assert last.endswith("); please report the lines above")
+
+
 def test_the_help_is_grouped(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--help"])
     lines = capsys.readouterr().out.splitlines()

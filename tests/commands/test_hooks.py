@@ -66,6 +66,16 @@ def test_a_backup_of_the_settings_file_is_made_and_named(project: Path) -> None:
     assert settings.read_text() == '{"model": "opus"}'
 
 
+def test_hooks_of_another_version_are_shown_with_the_command_that_renews_them(project: Path) -> None:
+    chorus(project, "install", "--project")
+    settings = project / ".claude" / "settings.json"
+    settings.write_text(settings.read_text().replace("PostToolUse", "AnotherEvent"))
+    assert states(project)["project"] == "out of date"
+    assert chorus(project, "status").stderr == "  run `chorus hooks install --project` again\n"
+    chorus(project, "install", "--project")
+    assert states(project)["project"] == "installed"
+
+
 def test_a_settings_file_that_does_not_parse_is_reported_and_not_changed(project: Path) -> None:
     settings = project / ".claude" / "settings.json"
     settings.parent.mkdir()

@@ -41,7 +41,15 @@ def test_the_summary_does_not_repeat_the_columns(entry: dict[str, Any], expected
 
 
 def entry(number: int | None, turn: str, status: str, lane: str | None = None) -> LogEntryJson:
-    about = {"n": number, "session": "s", "turn": turn, "status": status, "lane": lane, "message": turn}
+    about = {
+        "n": number,
+        "id": f"toolu_{number}",
+        "session": "s",
+        "turn": turn,
+        "status": status,
+        "lane": lane,
+        "message": turn,
+    }
     return cast(
         "LogEntryJson", {**KNOWN, "summary": "", "agent": None, "landed": False, "within": None, **about}
     )
@@ -63,3 +71,15 @@ def test_a_turns_heading_names_its_lane_even_if_the_newest_call_changed_nothing(
         "> first  turn first",
     ]
     assert [line.split()[0] for line in lines] == ["·", ">", "5", "·", "4", "3", ">", "2", "1"]
+
+
+def test_an_action_that_is_part_of_another_names_it_by_its_number() -> None:
+    part, far = entry(3, "t", "committed"), entry(2, "t", "committed")
+    part["within"], far["within"] = "toolu_1", "toolu_9"
+    entries = [part, far, entry(1, "t", "committed")]
+    lines = list(render(entries, 1, colour=False, known=entries))
+    assert [line.partition("(")[2] for line in lines[1:]] == [
+        "part of action 1)",
+        "part of action toolu_9)",
+        "",
+    ]

@@ -76,6 +76,24 @@ def test_a_wrong_command_line_is_reported_with_a_hint(
     assert (done.code, done.out, "hint: " in done.err) == (code, "", True)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("diff", "no ACTION, --turn or --lane was given"),
+        ("diff 1 --turn t", "give either actions or --turn/--lane, not both"),
+        ("show", "no ACTION or --turn was given"),
+        ("show 1 --turn t", "give either an ACTION or --turn ID, not both"),
+    ],
+)
+def test_too_few_and_too_many_selections_are_told_apart(
+    repo: UserRepo, chorus: Shell, words: str, said: str
+) -> None:
+    done = chorus(*words.split())
+    problem, hint = done.err.splitlines()
+    assert (done.code, problem) == (2, f"chorus: {said}")
+    assert hint.startswith("hint: Leave one out" if "both" in said else "hint: Run `chorus log`")
+
+
 def test_an_invalid_time_is_a_usage_error_with_a_hint(worked: UserRepo, chorus: Shell) -> None:
     done = chorus("log", "--since", "yesterday-ish")
     assert done.code == 2

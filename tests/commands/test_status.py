@@ -135,6 +135,10 @@ def test_lent_hooks_are_distinguished_from_installed_ones(
     assert check_hooks(repository, {str(settings)}).detail.endswith(
         "installed in these settings: local (added while a client is running)"
     )
+    settings.write_text(settings.read_text().replace("PostToolUse", "AnotherEvent"))
+    assert check_hooks(repository).detail == (
+        "installed in these settings: local (out of date: run `chorus hooks install --local` again)"
+    )
 
 
 @pytest.mark.parametrize(

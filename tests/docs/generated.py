@@ -19,9 +19,9 @@ MEANINGS = {
     ExitCode.BUG: "a bug; please report the output",
     ExitCode.USAGE: "wrong usage",
     ExitCode.NOT_FOUND: "not found: there is nothing to act on",
-    ExitCode.SYSTEM_ERROR: "git, tmux or the system failed",
+    ExitCode.SYSTEM_ERROR: "git, tmux, the watcher, a file or the system failed, or the config is invalid",
     ExitCode.CONFLICT: "a conflict; nothing was changed",
-    ExitCode.REFUSED: "refused for safety; nothing was sent",
+    ExitCode.REFUSED: "refused for safety; the message says if anything was sent",
     ExitCode.INTERRUPTED: "interrupted",
 }
 ABOUT = (

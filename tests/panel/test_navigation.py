@@ -472,6 +472,16 @@ async def test_the_details_of_an_action_show_its_command(watcher: ScriptedWatche
         await ui.shows("     make test")
 
 
+async def test_the_details_of_a_part_name_the_whole_action_by_its_number(watcher: ScriptedWatcher) -> None:
+    watcher.entries[100] = entry(100, turn="t9", within=watcher.entries[38]["id"])
+    watcher.entries[101] = entry(101, turn="t9", within="toolu_unknown")
+    async with run_panel(watcher) as ui:
+        await ui.on_row(100)
+        await ui.shows("part of action 38")
+        await ui.on_row(101)
+        await ui.shows("part of action toolu_unknown")
+
+
 async def test_v_says_that_the_diff_is_too_narrow_for_side_by_side(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher, (80, 24)) as ui:
         await ui.on_row(38)

@@ -12,6 +12,7 @@ from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, apply_prepared, keep, prepare_revert, redo, revert
 from chorus.review.revert.apply import NothingToRevert, recover_revert, restore_overwritten
 from chorus.review.revert.conflict import RevertConflict
+from chorus.review.revert.file_content import UnreadableFile
 from chorus.store.lock_file import CannotWrite
 from chorus.store.maintenance.sweep import sweep
 from tests.history.agent_at_work import Agent, entry_of, on_disk, replayed
@@ -225,6 +226,22 @@ def test_a_reverted_lane_gives_the_bytes_it_started_from(numbered: UserRepo, age
     revert(agent.recorder, Selection(lane=edits[0].lane))
     assert (numbered.path / "n.txt").read_bytes() == LINES
     assert not (numbered.path / "new.txt").exists()
+
+
+def test_a_file_that_cannot_be_read_is_named_with_a_way_out_that_fits(repo: UserRepo) -> None:
+    with Recorder.open(repo.path, cap_bytes=1000) as recorder:
+        made = Agent(repo, recorder).edit("app.py", b"new\n")
+        repo.write("app.py", b"x" * 2000)
+        with pytest.raises(
+            UnreadableFile, match=r"app.py is larger than the size limit \(2000 bytes\)"
+        ) as large:
+            revert(recorder, select(made.n))
+        assert large.value.hint == "Change the file by hand."
+        (repo.path / "app.py").unlink()
+        os.mkfifo(repo.path / "app.py")
+        with pytest.raises(UnreadableFile, match="neither a file nor a link") as special:
+            revert(recorder, select(made.n))
+        assert special.value.hint == "Move it away, then run the command again."
 
 
 def test_a_reverted_action_cannot_be_reverted_again(numbered: UserRepo, agent: Agent) -> None:

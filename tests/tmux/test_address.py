@@ -47,8 +47,9 @@ def test_a_server_is_the_same_by_every_path_to_its_socket(tmp_path: Path) -> Non
 
 
 def test_a_name_and_a_path_exclude_each_other() -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError) as both:
         select_address({}, name="a", path="/b")
+    assert both.value.hint == "Leave one out."
     with pytest.raises(UsageError):
         select_address({}, name="a/b", path=None)
 

@@ -127,10 +127,12 @@ class Asking:
     async def answer(self, prompt: PromptJson, answer: Answer | None = None) -> AnswerJson:
         return await self.prompts.answer(prompt["id"], prompt["fingerprint"], answer or Allow(), by="test")
 
-    async def refused(self, prompt: PromptJson, why: str, answer: Answer | None = None) -> None:
+    async def refused(self, prompt: PromptJson, why: str, answer: Answer | None = None) -> str | None:
+        """Answer, and return the hint of the refusal."""
         with pytest.raises((PromptRefused, NoSuchPrompt), match=why) as caught:
             await self.answer(prompt, answer)
         assert caught.value.exit_code in (3, 6)
+        return caught.value.hint
 
     def hear_transcript(self) -> None:
         """What the session has written of itself by now."""

@@ -118,6 +118,11 @@ class PanelModel:
             return known.lane
         return next((lane.name for lane in self.lanes.values() if lane.session == session), None)
 
+    def name_of(self, action: str) -> str:
+        """Return the number of the action with this id, or the id of an action that is not known."""
+        number = self._by_id.get(action)
+        return action if number is None else self.entries[number].number
+
     def reverts_of(self, entry: LogItem) -> list[tuple[LogItem, str]]:
         """Return the actions that reverted or redid `entry`, oldest first, each with a word like `redone`."""
         found = []

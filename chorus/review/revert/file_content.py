@@ -15,13 +15,19 @@ from chorus.model.ids import RepoPath
 from chorus.review.revert.conflict_markers import merge_with_markers
 from chorus.store.objects.tree_object import SYMLINK_MODE
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
-from chorus.store.worktree.file_state import Absent, File, FileState, Skipped
+from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason
+
+# What the user can do about a file that cannot be read, where something helps.
+HINTS = {
+    SkipReason.UNREADABLE: "Correct that, then run the command again.",
+    SkipReason.TOO_LARGE: "Change the file by hand.",
+    SkipReason.UNSTEADY: "Run the command again when nothing writes to the file.",
+    SkipReason.SPECIAL: "Move it away, then run the command again.",
+}
 
 
 class UnreadableFile(ChorusError):
     """A file that the action changed cannot be read now."""
-
-    hint = "Check the path, then run the command again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +52,9 @@ def read_disk(recorder: Recorder, path: RepoPath) -> tuple[FileState, Content | 
             return found, Content(mode, data)
         case Absent():
             return found, None
-        case Skipped(why):
-            raise UnreadableFile(f"{path} {why.value}")
+        case Skipped(why, detail):
+            about = f" ({detail})" if detail else ""
+            raise UnreadableFile(f"{path} {why.value}{about}", hint=HINTS.get(why))
 
 
 def read_stored(recorder: Recorder, entry: TreeEntry | None) -> Content | None:

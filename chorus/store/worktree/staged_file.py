@@ -26,7 +26,7 @@ EXECUTABLE_BITS = 0o111
 class CannotReplace(ChorusError):
     """The path changed since it was read, or cannot be written. Nothing was changed."""
 
-    hint = "Check the path, then run the command again."
+    hint = "Correct that, then run the command again."
 
 
 class StagedFile:

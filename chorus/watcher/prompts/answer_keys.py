@@ -34,6 +34,7 @@ log = logging.getLogger("chorus.watcher")
 VERIFY_TIMEOUT_SECONDS = 5.0
 POLL_SECONDS = 0.02
 
+COPY_MODE_HINT = "Press q in the pane to leave copy mode, then answer again."
 PARTLY_SENT_HINT = "Check the pane, and answer there if the dialog is still open."
 
 
@@ -110,7 +111,8 @@ async def send_answer(reader: PaneReader, relay: AnswerRelay, *, not_before: flo
             case Answered():
                 return keys
             case Refused(reason, sent):
-                raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
+                hint = COPY_MODE_HINT if not keys and (view.in_mode or view.scrolled) else None
+                raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys, hint=hint)
             case Wait():
                 await asyncio.sleep(POLL_SECONDS)
     match relay.expire():

@@ -196,7 +196,7 @@ class Server:
             hint = f"Move that {kind} away and try again, or remove Chorus with `chorus gc --all`."
             return {"message": message, "hint": hint, "exit_code": ExitCode.SYSTEM_ERROR}
         message = f"{type(error).__name__}: {error}"
-        hint = f"This is a bug; see the watcher's log for details: {self._home.log}"
+        hint = f"This is a bug; please report it with the watcher's log: {self._home.log}"
         return {"message": message, "hint": hint, "exit_code": ExitCode.BUG}
 
 

@@ -127,7 +127,7 @@ def test_a_pane_piped_elsewhere_is_read_from_its_screen_and_status_says_so(
         "earlier": "transcript",
     }
     text = "\n".join(render(status, ended=False))
-    assert f"in pane {pane.id} (another program pipes the pane: read from its screen)" in text
+    assert f"in pane {pane.id} (read from the screen, because another program pipes this pane)" in text
     expect_third_edit(home, client_double.project)
     wait_for(lambda: "stopReason" in theirs.read_text(), what="their pipe goes on", seconds=SECONDS)
 

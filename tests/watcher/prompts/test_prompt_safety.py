@@ -159,7 +159,8 @@ async def test_a_pane_in_copy_mode_gets_no_key_and_the_prompt_can_be_answered_la
     prompt = await asking.ask("one")
     asking.terminal.tmux("copy-mode", "-t", asking.pane.id)
 
-    await asking.refused(prompt, "copy mode; nothing was sent")
+    hint = await asking.refused(prompt, "copy mode; nothing was sent")
+    assert hint == "Press q in the pane to leave copy mode, then answer again."
     asking.terminal.tmux("send-keys", "-t", asking.pane.id, "-X", "cancel")
     assert asking.pressed() == []
 

@@ -98,7 +98,7 @@ async def test_each_answer_has_the_id_of_its_request(served: Served) -> None:
     bug = await served.ask(request("fail", 9))
     assert bug["error"] == {
         "message": "RuntimeError: a bug",
-        "hint": f"This is a bug; see the watcher's log for details: {served.home.log}",
+        "hint": f"This is a bug; please report it with the watcher's log: {served.home.log}",
         "exit_code": ExitCode.BUG,
     }
     assert "answer" not in bug

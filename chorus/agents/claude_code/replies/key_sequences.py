@@ -124,9 +124,13 @@ def _deny(decided: Prompt, shown: Prompt, text: str | None) -> KeySequence:
     if text is not None and decided.kind == "plan":
         fields = [index for index, option in enumerate(decided.options) if option.text_input == "replace"]
         return _choose_option(shown, fields[0], text)
-    if text is None and _ESCAPE_OFFERED in shown.footer:
+    if _ESCAPE_OFFERED in shown.footer:
+        if text is not None:
+            raise CannotAnswer("this dialog can be denied only without a message")
         return _press_escape()
-    raise CannotAnswer("this dialog has no option to deny" + ("" if text else "; deny it with a message"))
+    if decided.kind == "plan":
+        raise CannotAnswer("this dialog can be denied only with a message")
+    raise CannotAnswer("this dialog cannot be denied; answer it in its pane")
 
 
 def _press_escape() -> KeySequence:
