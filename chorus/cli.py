@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ChorusError as error:
         print_err(f"chorus: {error}")
         if error.hint:
-            print_err(f"hint: {error.hint}")
+            print_err("hint: " + error.hint.replace("\n", "\n      "))
         return error.exit_code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

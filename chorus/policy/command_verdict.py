@@ -136,7 +136,7 @@ class _LiteralJudge:
             return restriction
         about, problem = _describe(command), "no rule allows this command"
         if command[0] in SHELL_ONLY:
-            return Finding("ask", about, f"the user is always asked about `{command[0]}`")
+            return Finding("ask", about, f"you are always asked about `{command[0]}`")
         for rule in self._context.rules("allow"):
             if rule.command is not None and rule.command.allows(command):
                 other = _unlisted_argument(rule, command)

@@ -53,7 +53,7 @@ def judge_call(
     context = PolicyContext(policy, root.rstrip("/"), resolve, find_git_root, policy_file, is_directory)
     known = find_tool(tool)
     if known.asks_user:
-        findings = [Finding("ask", tool, "only the user can answer this")]
+        findings = [Finding("ask", tool, "only you can answer this")]
     elif tool == SHELL_TOOL:
         findings = _judge_bash(context, tool_input)
     elif known.path_key is not None:

@@ -8,7 +8,7 @@ import pytest
 from chorus import __version__
 from chorus.cli import main
 from chorus.commands.parser.catalog import COMMANDS, GROUPS, load
-from chorus.errors import ExitCode
+from chorus.errors import ExitCode, UsageError
 from tests.commands.conftest import Shell
 from tests.repos import UserRepo
 
@@ -59,6 +59,17 @@ def test_a_wrong_argument_is_a_usage_error_with_the_reason(
         main(words)
     assert left.value.code == ExitCode.USAGE
     assert capsys.readouterr().err.splitlines()[-1] == f"chorus {words[0]}: error: {expected}"
+
+
+def test_each_of_several_hints_has_a_line_and_none_can_be_forged(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> int:
+        raise UsageError("no", hint="Do this.\nhint: Do that.")
+
+    monkeypatch.setattr("chorus.cli._dispatch", refuse)
+    assert main(["log"]) == ExitCode.USAGE
+    assert capsys.readouterr().err == "chorus: no\nhint: Do this.\n      hint: Do that.\n"
 
 
 def test_a_bug_is_reported_with_the_versions_and_what_to_do(

@@ -113,6 +113,13 @@ def test_the_reason_is_one_plain_sentence(config: Path, capsys: pytest.CaptureFi
     assert "contains `$`: only literal words can be allowed" in capsys.readouterr().out
 
 
+def test_the_reasons_address_the_user(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "explain", "alias x"]) == ExitCode.OK
+    assert "you are always asked about `alias`" in capsys.readouterr().out
+    assert main(["policy", "explain", "--tool", "AskUserQuestion"]) == ExitCode.OK
+    assert "only you can answer this" in capsys.readouterr().out
+
+
 def test_adding_a_rule_keeps_the_rest_of_the_file(config: Path) -> None:
     before = '# mine\n[panel]\ntheme = "dark"  # keep\n\n[[policy.rule]]\ndecision = "ask"\ntool = "Edit"'
     config.parent.mkdir(parents=True)

@@ -55,7 +55,11 @@ def _section(page: CommandPage, mark: str) -> Iterator[str]:
         yield from (page.about, "")
     yield f"    {page.usage}"
     rows = [(f"`{_cell(argument.name)}`", argument.help) for argument in page.arguments if argument.help]
+    above = ""
     for option in page.options:
+        if option.group != above:
+            above = option.group
+            rows.append((f"*{above}:*", ""))
         flags = ", ".join(
             f"`{flag}{f' {_cell(option.value)}' if option.value else ''}`" for flag in option.flags
         )
@@ -155,7 +159,11 @@ def _man_section(page: CommandPage) -> Iterator[str]:
     for argument in page.arguments:
         if argument.help:
             yield from (".TP", f"\\fI{_roff(argument.name)}\\fR", _roff(argument.help))
+    above = ""
     for option in page.options:
+        if option.group != above:
+            above = option.group
+            yield from (".PP", f"{_roff(above[:1].upper() + above[1:])}:")
         value = f" \\fI{_roff(option.value)}\\fR" if option.value else ""
         flags = ", ".join(f"\\fB{_roff(flag)}\\fR{value}" for flag in option.flags)
         yield from (".TP", flags, _roff(option.help))

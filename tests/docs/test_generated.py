@@ -31,6 +31,18 @@ def test_every_option_and_argument_has_a_help_text() -> None:
     assert silent == []
 
 
+def test_options_that_need_another_one_are_under_the_title_that_says_so() -> None:
+    options = {page.name: {option.flags[0]: option.group for option in page.options} for page in read_pages()}
+
+    assert {name for name, group in options["inbox"].items() if group == "options for --web"} == {
+        "--port", "--read-only", "--url", "--bind",
+    }  # fmt: skip
+    assert options["panel"]["--pane"] == options["panel"]["-L"] == "options for --toggle"
+    assert options["panel"]["--theme"] == ""
+    for name, title in (("commands.md", "*options for --web:*"), ("chorus.1", "Options for \\-\\-web:")):
+        assert title in (DOCS / name).read_text(encoding="utf-8")
+
+
 def test_the_manual_page_is_well_formed() -> None:
     if shutil.which("groff") is None:
         pytest.skip("no groff on this machine")

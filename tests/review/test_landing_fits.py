@@ -67,6 +67,19 @@ def test_an_uncommitted_line_of_the_user_blocks_only_the_action_that_changed_it(
     assert "--with-context" in (error.value.hint or "")
 
 
+def test_each_kind_of_obstacle_has_a_hint_on_a_line_of_its_own(numbered: UserRepo, agent: Agent) -> None:
+    user_writes(numbered, agent.recorder, b"line 12\n", b"mine\n")
+    one = agent.replace("n.txt", b"mine\n", b"theirs\n")
+    agent.replace("n.txt", b"line 5\n", b"five\n")
+    two = agent.replace("n.txt", b"five\n", b"cinq\n")
+    with pytest.raises(LandConflict) as error:
+        land(agent, one.n, two.n)
+    hints = (error.value.hint or "").splitlines()
+    assert len(hints) == 2
+    assert "--with-context" in hints[0]
+    assert not any(hint.startswith("hint") for hint in hints)
+
+
 def test_with_context_lands_exactly_the_users_lines_first_in_the_users_name(
     numbered: UserRepo, agent: Agent
 ) -> None:

@@ -15,6 +15,7 @@ class CommandOption:
     value: str | None  # the placeholder of its value; None for a switch
     help: str
     choices: tuple[str, ...] = ()
+    group: str = ""  # the title above it in the help, if it has one of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,15 @@ def _page(name: str, summary: str, parser: argparse.ArgumentParser) -> CommandPa
     options: list[CommandOption] = []
     arguments: list[CommandArgument] = []
     subcommands: list[CommandPage] = []
+    _, _, *groups = parser._action_groups  # the first two are argparse's own
+    titles = {id(action): group.title or "" for group in groups for action in group._group_actions}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             subcommands += _subcommands(name, action)
         elif isinstance(action, argparse._HelpAction) or action.help == argparse.SUPPRESS:
             continue
         elif action.option_strings:
-            options.append(_option(action, parser))
+            options.append(replace(_option(action, parser), group=titles.get(id(action), "")))
         else:
             arguments.append(_argument(action, parser))
     return CommandPage(name, summary, tuple(options), tuple(arguments), tuple(subcommands))

@@ -118,7 +118,7 @@ def refuse_empty(plan: LandingPlan, fit: Fit) -> None:
 def _conflict(plan: LandingPlan, what: str, left: Sequence[LeftAction]) -> LandConflict:
     lines = [f"{what}; nothing was changed"]
     lines += [f"  action {action.number}: {o.reason}" for action in left for o in action.obstacles]
-    error = LandConflict("\n".join(lines), hint="\nhint: ".join(left_hints(left, plan.onto)))
+    error = LandConflict("\n".join(lines), hint="\n".join(left_hints(left, plan.onto)))
     rows = left_json(left)
     error.details = {"conflicts": [{**row, "actions": [row["n"]]} for row in rows]}
     return error
