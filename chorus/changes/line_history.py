@@ -1,7 +1,7 @@
 """Track which lines of each action are still in a file, by position.
 
-Every line has a place, which remembers each content it has held as a state, like the undo history of an
-editor. An action's line is gone if it was removed, or if its place returned to a state from before the
+Every line has a place. A place keeps each content that it has held, like an editor's undo history. An outside
+change makes an action's line gone if it removes the line, or returns its place to a content from before the
 action. A line that was rewritten or moved is not gone.
 """
 

@@ -53,7 +53,7 @@ _MARKDOWN = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")
 
 
 def describe_file(path: str, change: ChangeKind, before: bytes | None, after: bytes | None) -> FileChange:
-    """Count the changed lines, and find the first one that has words."""
+    """Count the changed lines. In a modified file, find the line for the summary."""
     old, new = before or b"", after or b""
     if b"\0" in old or b"\0" in new:
         return FileChange(path, change)

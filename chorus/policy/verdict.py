@@ -139,7 +139,7 @@ def _may_name_file(text: str) -> bool:
 
 
 def _possible_names(tool_input: Mapping[str, Any]) -> Iterator[str]:
-    """Yield all strings in the values of an input, and the parts of strings without blanks (`a.py:12`)."""
+    """Yield all strings in the values of an input, and the parts of strings such as `a.py:12`."""
     for text in _strings(list(tool_input.values())):
         yield text
         if _BLANK.search(text) is None:

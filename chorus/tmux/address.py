@@ -70,7 +70,7 @@ def accepts_connections(address: Address) -> bool:
 def make_directory(address: Address) -> None:
     """Create the directory of `address` if it is the default directory of this user's sockets.
 
-    tmux creates the directory only for -L.
+    tmux does not create it for -S, which Chorus uses.
     """
     directory = address.socket.parent
     if directory.name != _own_name():

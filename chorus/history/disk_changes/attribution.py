@@ -140,7 +140,7 @@ class SharedPath:
         return replace(self, after=self.before, actions=actions, reports=reports, ended_before=ended)
 
     def without_first(self, count: int) -> "SharedPath":
-        """Return the path without the first `count` calls, whose changes `before` already has."""
+        """Leave out the first `count` calls, because `before` already has their changes."""
         ended = tuple(index - count for index in self.ended_before if index >= count)
         actions, reports = self.actions[count:], self.reports[count:]
         return replace(self, actions=actions, reports=reports, ended_before=ended)
@@ -182,7 +182,7 @@ class Attributor:
         return result
 
     def _paths_of(self, call: EndedCall, changed: Collection[RepoPath]) -> Collection[RepoPath]:
-        """Return the paths that a call names, or that it may have changed if it may write anywhere."""
+        """Return the paths that a call names. If it may write anywhere, return those it may have changed."""
         locate_all = self._workspace.locate_all
         if call.names_its_paths:
             return locate_all(call.action.paths)

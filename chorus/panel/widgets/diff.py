@@ -244,7 +244,7 @@ class DiffView(LinePane):
             self._go_to_first_change()
 
     def _go_to_first_change(self) -> None:
-        """Put the cursor on the first added line, if that line is on the screen."""
+        """Put the cursor on the first added line, unless it is below the screen."""
         count = min(
             self.document.line_count(side_by_side=self.side_by_side),
             self.scroll_offset.y + self.size.height - len(self.heading),

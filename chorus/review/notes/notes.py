@@ -33,7 +33,7 @@ class NoSuchNote(NotFound):
 
 
 class NoSuchLine(UsageError):
-    """The file does not have the line, or the action did not change the file."""
+    """The line is not in the file, or no file that the action changed is meant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def count_packed(index: Path) -> int:
 
 
 def remove_pack(index: Path) -> None:
-    """Remove a pack, index first: git ignores a pack without an index, but not an index without a pack."""
+    """Remove a pack, index first: an index without a pack would look like a complete one."""
     for part in PACK_PARTS:
         index.with_suffix(part).unlink(missing_ok=True)
 

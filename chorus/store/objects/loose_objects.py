@@ -84,7 +84,7 @@ class LooseStore:
         return header.split(b" ", 1)[0], data
 
     def size(self, oid: Oid) -> int | None:
-        """Return the length of the object's bytes from its header. None for a missing or damaged object."""
+        """Return the object's length from its header; None if the object or a whole header is missing."""
         try:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123  hot path
                 start = zlib.decompressobj().decompress(file.read(HEADER_BYTES), HEADER_BYTES)

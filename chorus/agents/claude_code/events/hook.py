@@ -1,4 +1,4 @@
-"""Hook events, which hooks read from their stdin, and hook output, which they print."""
+"""Hook events, from a hook's input or from a report of the mod, and the output of hooks."""
 
 from typing import Annotated, Any, Literal
 

@@ -174,7 +174,7 @@ class SessionRegistry:
         return SIDECHAIN if event.sidechain else None
 
     def take_change(self) -> tuple[SessionContext | None, SessionContext | None]:
-        """Return the session whose id became known, and the one that was replaced. Forget both."""
+        """Return the session whose id became known, and the session that its channel left. Forget both."""
         change, self.named, self.replaced = (self.named, self.replaced), None, None
         return change
 
