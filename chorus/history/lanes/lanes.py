@@ -6,12 +6,13 @@ Chorus did not create it.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from chorus.history.lanes.context_lines import ContextFinder, ContextPart
 from chorus.history.lanes.lane_change import plan_lane_change
-from chorus.history.records import Edit, LaneCommit, Record, RecordKind, identity_trailers
+from chorus.history.records import Edit, LaneCommit, Record, identity_trailers
 from chorus.history.timeline.file_lines import FileLines
 from chorus.history.timeline.timeline import Timeline
 from chorus.history.timeline.timeline_log import TimelineCommit
@@ -26,8 +27,6 @@ from chorus.store.objects.object_store import ObjectMissing
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 from chorus.store.refs import Head
 
-# The origins of context that no agent wrote: an outside change, or lines older than the first record.
-USER_ORIGINS = ("outside:", "start")
 # How many commits of the user on top of a lane are read in search of the lane's own.
 MAX_ADDED_COMMITS = 100
 # The files that name the branch a work tree is on, or returns to after a rebase.
@@ -67,6 +66,7 @@ class Lanes:
         self._workspace = workspace
         self._timeline = timeline
         self.lines = FileLines(workspace, timeline)
+        self._context = ContextFinder(workspace, timeline)
         self._seen = 0  # the number of records read for lanes
         self._seen_last: Oid | None = None  # the last of those records
         self._last: tuple[Oid | None, Oid] = (None, EMPTY_TREE)
@@ -113,11 +113,15 @@ class Lanes:
         change = plan_lane_change(self._workspace, tree, edits, self.lines.at_edit)
         record = record._replace(skipped=(*record.skipped, *self._workspace.drain_filter_failures()))
         if change.context:
-            origins = {path: self._origin(lane, path) for path in change.context}
-            text = self._context_text(record, origins)
-            by_agent = not any(origin.startswith(USER_ORIGINS) for origin in origins.values())
+            parts = [
+                part
+                for path in change.context
+                for part in self._context.find(lane.name, path, change.lines.get(path, ()))
+            ]
+            text = self._context_text(record, parts)
+            by_agent = not any(part.is_users for part in parts)
             parent, tree = self._commit(tree, change.context, parent, text, seconds, by_agent=by_agent)
-            record = record._replace(context=self._describe_context(origins, change.lines))
+            record = record._replace(context=self._describe_context(parts))
         text = MessageText(record.summary, record.message, record.file_lines, commit_trailers(record))
         by_agent = record.tool != REVERT_TOOL
         commit, _ = self._commit(tree, change.changes, parent, text, seconds, by_agent=by_agent)
@@ -167,39 +171,23 @@ class Lanes:
     def _tree_of(self, commit: Oid) -> Oid:
         return self._last[1] if self._last[0] == commit else self._workspace.store.read_commit(commit).tree
 
-    def _context_text(self, record: Record, origins: Mapping[RepoPath, str]) -> MessageText:
-        trailers = [(message.CONTEXT, f"{origin} {path}") for path, origin in origins.items()]
+    def _context_text(self, record: Record, parts: Sequence[ContextPart]) -> MessageText:
+        trailers = [(message.CONTEXT, f"{part.origin} {part.path}") for part in parts]
         session = [(message.SESSION, record.session)] if record.session else []
         subject = shorten(f"Context for: {record.summary}")
         return MessageText(subject, trailers=(*trailers, *session))
 
-    def _describe_context(
-        self, origins: Mapping[RepoPath, str], lines: Mapping[RepoPath, Sequence[int]]
-    ) -> tuple[str, ...]:
-        """Return `BY LINES PATH` for each file.
+    def _describe_context(self, parts: Iterable[ContextPart]) -> tuple[str, ...]:
+        """Return `BY LINES PATH` for each part.
 
         BY: the number of the action that wrote the lines, or `-` for the user. LINES: `-` for a whole file.
         """
         described = []
-        for path, origin in origins.items():
-            other = None if origin.startswith(USER_ORIGINS) else self._timeline.find_action(origin)
+        for part in parts:
+            other = None if part.is_users else self._timeline.find_action(part.origin)
             by = other.record.number if other is not None and other.record.number else "-"
-            described.append(f"{by} {','.join(map(str, lines.get(path, ()))) or '-'} {path}")
+            described.append(f"{by} {','.join(map(str, part.lines)) or '-'} {part.path}")
         return tuple(described)
-
-    def _origin(self, lane: Lane, path: RepoPath) -> str:
-        """Return who last changed a file, not counting this lane's own actions.
-
-        The result is an action's id, `outside:COMMIT`, or `start` if nobody else has changed the file since
-        the timeline began.
-        """
-        for recorded in self._timeline.touching(path):
-            record = recorded.record
-            if record.kind is RecordKind.OUTSIDE:
-                return f"outside:{recorded.oid[:12]}"
-            if record.action and (record.lane_commit is None or record.lane_commit.lane != lane.name):
-                return record.action
-        return "start"
 
     def _is_free(self, lane: Lane, head: Head) -> bool:
         tip = self._workspace.refs.read(lane.ref)

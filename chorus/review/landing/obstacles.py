@@ -13,8 +13,9 @@ from typing import Literal, TypeAlias
 from chorus.changes.diff import Hunk, hunks, split_lines
 from chorus.changes.line_merge import Overlap, merge_lines
 from chorus.changes.line_trace import follow_line, trace_lines_back
+from chorus.history.lanes.context_lines import is_users
 from chorus.history.lanes.lane_change import lane_entry
-from chorus.history.lanes.lanes import USER_ORIGINS, Lane
+from chorus.history.lanes.lanes import Lane
 from chorus.history.log.entry import LogEntry
 from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.api.json_api import LeftActionJson
@@ -299,7 +300,7 @@ class ObstacleFinder:
     def _describe(self, place: _Place, writer: _LaneVersion | None, landing: Collection[str]) -> Obstacle:
         if writer is not None:
             origin = self._origin(writer, place.path)
-            if origin is not None and origin.startswith(USER_ORIGINS):
+            if origin is not None and is_users(origin):
                 reason = f"{place.builds_on} {place.own}"
                 return Obstacle(place.path, "context", reason, place.line, None, writer.commit)
             names = (origin, *parse_actions(writer.message))

@@ -163,6 +163,14 @@ def test_an_answer_that_does_not_fit_exactly_one_option_sends_nothing(
     assert effect.sent == 0
 
 
+def test_a_dialog_with_no_way_to_deny_is_left_to_its_pane() -> None:
+    without_escape = replace(prompt("ask_80"), footer="Enter to select")
+    relay = KeyRelay(PromptAnswer(without_escape, PANE, "10@1", Deny()))
+    effect = relay.observe(seen(without_escape))
+    assert isinstance(effect, Refused)
+    assert (effect.reason, effect.sent) == ("this dialog cannot be denied; answer it in its pane", 0)
+
+
 @pytest.mark.parametrize(
     ("look", "reason"),
     [

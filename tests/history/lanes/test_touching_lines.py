@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from chorus.history.lanes import context_lines
 from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.entry import entry_json
 from chorus.history.recorder import Recorder
@@ -275,3 +276,37 @@ def test_context_names_who_wrote_it_although_the_session_itself_changed_the_file
     trailers = committed.read_commits(f"{entry.commit}^")[0].trailers
     assert trailers["Chorus-Context"] == [f"{writer.id} n.txt"]
     assert trailers["Chorus-Session"] == ["session-b"]
+
+
+def test_context_names_who_wrote_each_line_and_not_who_changed_the_file_last(
+    committed: UserRepo, recorder: Recorder
+) -> None:
+    first, second = Agent(committed, recorder, "session-a"), Agent(committed, recorder, "session-b")
+    writer = first.edit("n.txt", text(edited(HEAD, ("line 1", "first 1"))))
+    theirs = edited(HEAD, ("line 1", "first 1"), ("line 8", "line 8|user 9"))
+    committed.write("n.txt", text(theirs))
+    recorder.record_outside()
+    one = second.edit("n.txt", text(edited(theirs, ("first 1", "second 1"))))
+    assert one.context == (f"{writer.n} 1 n.txt",)
+    assert committed.git("log", "-2", "--format=%an", one.lane or "").split() == ["Claude", "Claude"]
+    third = Agent(committed, recorder, "session-c")
+    both = third.edit("n.txt", text(edited(theirs, ("first 1", "third 1"), ("user 9", "third 9"))))
+    assert set(both.context) == {f"{one.n} 1 n.txt", "- 9 n.txt"}
+    authors = committed.git("log", "-2", "--format=%an", both.lane or "").split("\n")[:2]
+    assert authors == ["Claude", "Ada User"]
+    trailers = committed.read_commits(f"{both.commit}^")[0].trailers
+    assert len(trailers["Chorus-Context"]) == 2
+
+
+def test_a_line_that_many_later_changes_hide_is_context_of_the_file_as_it_changed_last(
+    committed: UserRepo, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context_lines, "MAX_SEARCHED", 2)
+    first, second = Agent(committed, recorder, "session-a"), Agent(committed, recorder, "session-b")
+    now = edited(HEAD, ("line 1", "first 1"))
+    first.edit("n.txt", text(now))
+    for line in (6, 7, 8):
+        now = edited(now, (f"line {line}", f"first {line}"))
+        last = first.edit("n.txt", text(now))
+    entry = second.edit("n.txt", text(edited(now, ("first 1", "second 1"))))
+    assert entry.context == (f"{last.n} 1 n.txt",)
