@@ -136,14 +136,16 @@ def render(
     `width`: the width of the number column. `joint`: put the name of the work tree before each number.
     `known`: entries that others are named by before they are reached.
     """
-    numbers = {entry["id"]: render_number(entry, joint=joint) for entry in known}
+    numbers = {entry["id"]: render_number(entry, joint=joint) for entry in known if entry["id"]}
     for _, turn in groupby(entries, _turn_key()):
         read = list(_until_lane(turn))
         if read[0]["status"] != "outside":
             yield paint(_render_heading(read[0], read[-1]["lane"]), "1", colour)
         for entry in chain(read, turn):
-            numbers[entry["id"]] = number = render_number(entry, joint=joint)
-            holder = numbers.get(entry["within"], entry["within"])
+            number = render_number(entry, joint=joint)
+            if entry["id"]:
+                numbers[entry["id"]] = number
+            holder = numbers.get(entry["within"], entry["within"]) if entry["within"] else None
             yield _render_entry(entry, f"{number:>{width}}", holder, colour)
 
 

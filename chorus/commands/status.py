@@ -76,7 +76,7 @@ def count_prompts(
     pending: Sequence[PromptJson], sessions: Sequence[SessionJson], work_tree: str | None
 ) -> int:
     """Count the prompts of the work tree with this name, and those of unknown sessions."""
-    elsewhere = {one["id"] for one in sessions if one.get("worktree", work_tree) != work_tree}
+    elsewhere = {one["id"] for one in sessions if (one.get("worktree") or work_tree) != work_tree}
     return sum(prompt["session"] not in elsewhere for prompt in pending)
 
 

@@ -28,10 +28,6 @@ def with_dependents(revert: str) -> str:
     return f"{revert} --with-dependents"
 
 
-def with_markers(revert: str) -> str:
-    return f"{revert} --markers"
-
-
 def with_hunks(revert: str, hunks: Iterable[int]) -> str:
     return " ".join([revert, *(f"--hunk {n}" for n in hunks)])
 

@@ -385,7 +385,7 @@ def _blocked_preview(error: WatcherError) -> RevertPreview:
     details = error.details or {}
     conflicts = details.get("conflicts")
     outside = isinstance(conflicts, list) and any(one["by"] is None for one in conflicts)
-    return RevertPreview("", error, () if outside else _numbers(details, "dependents"), outside)
+    return RevertPreview("", error, () if outside else _numbers(details, "dependents"))
 
 
 def _with_dependents(target: ReviewTarget, preview: RevertPreview) -> ReviewTarget:

@@ -130,7 +130,10 @@ def prepare_redo(
     origins = [recorder.timeline.find_action(name) for name in names]
     restored = _numbers(origin for origin in origins if origin is not None)
     command = shlex.join(["chorus", "redo", *(str(entry.n) for entry in named)])
-    plan = plan_revert(recorder, targets, Asked(restored, command, redo=True), step=step)
+    # A revert that is redone is named by the actions that it reverted, if these are still known.
+    is_revert = any(entry.id == record.action for entry, record in zip(named, records, strict=True))
+    numbers = restored if is_revert and restored else [entry.n for entry in named]
+    plan = plan_revert(recorder, targets, Asked(numbers, command, redo=True), step=step)
     return PreparedRevert(plan, "Redo", {**_describe_plan(recorder, plan, step), "restored": restored})
 
 

@@ -242,17 +242,16 @@ class WatchedTree:
         return self._changed_paths.any_left or bool(self._held or self._found)
 
     async def _record_found(self, exclude: frozenset[str]) -> None:
-        """Record the changes that a scan found, except those of files that have changed since."""
-        found = self._found
+        """Record the changes that a scan found. Files that have changed since are left for the next scan."""
+        found, self._found = self._found, {}
 
-        def record(recorder: Recorder) -> dict[RepoPath, TreeEntry | None]:
-            present = recorder.find_changes(found, exclude)
-            if still := [path for path, entry in present.items() if found[path] == entry]:
-                recorder.record_outside(still, exclude)
-            return {path: entry for path, entry in present.items() if found[path] != entry}
+        def record(recorder: Recorder) -> None:
+            now = recorder.find_changes(found, exclude)
+            same = [path for path, entry in found.items() if path in now and now[path] == entry]
+            if same:
+                recorder.record_outside(same, exclude)
 
-        self._found = await self._write(found, record)
-        self._found_at = time.monotonic()
+        await self._write(found, record)
 
     async def settle(self) -> None:
         await self._changed_paths.settle()

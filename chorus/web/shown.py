@@ -182,7 +182,7 @@ def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> Sh
 
 
 def shown_questions(prompt: PromptJson) -> list[ShownQuestion] | None:
-    """Return a prompt's questions and choices as the page shows them; None if `read_questions` finds none."""
+    """Return a prompt's questions and choices as the page shows them; None if it has none."""
     questions = original_questions(prompt)
     if questions is None:
         return None

@@ -43,7 +43,7 @@ def test_the_summary_does_not_repeat_the_columns(entry: dict[str, Any], expected
 def entry(number: int | None, turn: str, status: str, lane: str | None = None) -> LogEntryJson:
     about = {
         "n": number,
-        "id": f"toolu_{number}",
+        "id": f"toolu_{number}" if number else None,
         "session": "s",
         "turn": turn,
         "status": status,

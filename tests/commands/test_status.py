@@ -66,7 +66,7 @@ def prompt(session: str | None) -> PromptJson:
 
 def test_only_the_prompts_of_sessions_in_another_work_tree_are_left_out() -> None:
     own, other, unplaced = session("a", "idle"), session("b", "idle"), session("c", "idle")
-    own["worktree"], other["worktree"] = "main", "feature"
+    own["worktree"], other["worktree"], unplaced["worktree"] = "main", "feature", None
     sessions = [own, other, unplaced]
     pending = [*(prompt(one["id"]) for one in sessions), prompt(None), prompt("never seen")]
     assert count_prompts(pending, sessions, "main") == 4

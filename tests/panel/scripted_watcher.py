@@ -222,7 +222,8 @@ class ScriptedWatcher:
             names = [f"action {n} ({self.entries[n]['summary']})" for n in blocking]
             names += ["an outside change"] if outside else []
             places = [f"  src/parser.py was changed later in the same lines: {name}" for name in names]
-            refusal = Refusal("\n".join((first, *places)), ExitCode.CONFLICT)
+            hint = "Undo the outside change by hand first." if outside else "Run it with --with-dependents."
+            refusal = Refusal("\n".join((first, *places)), ExitCode.CONFLICT, hint)
             conflicts = [{"path": "src/parser.py", "why": "was changed later", "by": n} for n in later]
             refusal.details = {"dependents": blocking, "conflicts": conflicts}
             raise refusal

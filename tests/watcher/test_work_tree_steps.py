@@ -20,6 +20,7 @@ from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.work_trees import WatchedTree
 from tests.history.agent_at_work import action, bash, reported
 from tests.repos import UserRepo
+from tests.waiting import wait_for
 from tests.watcher.clock import Clock
 from tests.watcher.test_work_tree_windows import (
     facts,
@@ -363,13 +364,38 @@ def test_a_change_that_a_scan_found_is_outside_only_after_a_call_could_claim_it(
     assert facts(tree) == []
     tell(tree, ActionClosed(action("t1", place)))
     repo.write("mine.txt", b"by the user, who still writes\n")
-    assert look_after_grace()
-    assert facts(tree) == [("committed", "t1", ("app.py",))]
     assert not look_after_grace()
+    assert facts(tree) == [("committed", "t1", ("app.py",))]
+    wait_for(lambda: not look_after_grace(), what="the next scan, and a look after it")
     assert facts(tree)[1:] == [("outside", None, ("mine.txt",))]
     repo.write("mine.txt", b"again\n")
     assert not record_outside(tree)
     assert len(facts(tree)) == 3
+
+
+def test_files_that_change_between_a_scan_and_the_look_after_it_delay_no_other(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    settle(tree)
+    tree.watch.stop()
+    record_outside(tree, grace_seconds=600)
+    repo.write("busy.txt", b"1\n")
+    place = repo.write("made", b"a file\n")
+    repo.write("still.txt", b"still\n")
+    time.sleep(0.2)
+    assert record_outside(tree, grace_seconds=0.2)
+    repo.write("busy.txt", b"2\n")
+    place.unlink()
+    repo.write("made/inner.txt", b"now a directory\n")
+    time.sleep(0.2)
+    assert not record_outside(tree, grace_seconds=0.2)
+    assert facts(tree) == [("outside", None, ("still.txt",))]
+    settle(tree)
+    assert {path for *_, paths in facts(tree) for path in paths} == {
+        "still.txt",
+        "busy.txt",
+        "made/inner.txt",
+    }
 
 
 @needs_barriers

@@ -23,14 +23,12 @@ from chorus.text.sanitize import sanitize
 class RevertPreview:
     """The patch of a revert, or the problem that prevents it.
 
-    `dependents`: the later actions to revert as well. `outside`: an outside change must be undone first.
-    `warnings`: about names that would be removed.
+    `dependents`: the later actions to revert as well. `warnings`: about names that would be removed.
     """
 
     patch: str
     problem: ChorusError | None = None
     dependents: Sequence[int] = ()
-    outside: bool = False
     warnings: Sequence[str] = ()
     has_hunks: bool = False
 
@@ -114,9 +112,6 @@ class RevertForm(Form[str]):
     def _hint(self, problem: ChorusError) -> str:
         if self.preview.dependents:
             return "Press w to preview reverting those as well."
-        if self.preview.outside:
-            markers = command_lines.with_markers(self.command)
-            return f"Undo the outside change by hand first, or run `{markers}` to get conflict markers."
         return problem.hint or ""
 
     def _render_foot(self) -> list[StyledLine]:

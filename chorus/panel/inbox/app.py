@@ -293,8 +293,8 @@ class Inbox(App[None]):
 
     def _show_help(self) -> None:
         self.status.show(
-            "a approve · A always · d deny · D deny with a message · 1…9 option · p next prompt · "
-            "j k move · enter diff · esc back · x space keep · r revert · u undo · q quit"
+            "a approve · A always · d deny · D deny, message · 1…9 option · p next prompt · "
+            "j k move · enter diff · esc back · x keep · r revert · u undo · q quit"
         )
 
     def _arrange(self, width: int | None = None, height: int | None = None) -> None:

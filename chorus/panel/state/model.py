@@ -120,8 +120,8 @@ class PanelModel:
 
     def name_of(self, action: str) -> str:
         """Return the number of the action with this id, or the id of an action that is not known."""
-        number = self._by_id.get(action)
-        return action if number is None else self.entries[number].number
+        known = self.entries.get(self._by_id.get(action, -1))
+        return action if known is None else known.number
 
     def reverts_of(self, entry: LogItem) -> list[tuple[LogItem, str]]:
         """Return the actions that reverted or redid `entry`, oldest first, each with a word like `redone`."""

@@ -47,7 +47,8 @@ class RevertConflict(ChorusError):
         make_hint = _redo_hint if asked.redo else _revert_hint
         hint = make_hint(asked, list(dict.fromkeys(dependents)), outside)
         if markers_help:
-            hint += f" Or run `{asked.command} --markers` to write conflict markers."
+            dependents_too = " --with-dependents" if asked.with_dependents else ""
+            hint += f" Or run `{asked.command}{dependents_too} --markers` to write conflict markers."
         super().__init__("\n".join([title, *places]), hint=hint)
         self.details = {
             "dependents": dependents,

@@ -17,7 +17,7 @@ class Evidence:
     SUCCEEDED: Final = 1 << 0  # a result that is not an error
     FAILED: Final = 1 << 1  # a result that is an error
     DENIED: Final = 1 << 2  # the user or a rule denied it: the call did not run
-    REJECTED: Final = 1 << 3  # denied or interrupted: the client has one text for both (see `status_of`)
+    REJECTED: Final = 1 << 3  # denied or interrupted: the client has one text for both (see `call_status`)
     INTERRUPTED: Final = 1 << 4  # it ran and was stopped
     HOOKED: Final = 1 << 5  # PreToolUse fired, so the call passed validation
     ASKED: Final = 1 << 6  # the user was asked
