@@ -104,7 +104,7 @@ def compact(repository: Repository, store: ObjectStore) -> GcJson:
 def forget_old(repository: Repository) -> int:
     """Drop records of this work tree that are older than `chorus.keepDays` days. Return their number.
 
-    Stop at the first record that is open or on an existing lane.
+    Stop at the first record that is open or on an existing lane. Without that setting, drop none.
     """
     days = repository.config.get(KEEP_DAYS)
     if days is None:

@@ -134,7 +134,7 @@ def render(
     """Yield the lines of the log, with a heading for each turn.
 
     `width`: the width of the number column. `joint`: put the name of the work tree before each number.
-    `known`: entries that others are named by before they are reached.
+    `known`: entries whose numbers are known from the start. A line may show the number of a later line.
     """
     numbers = {entry["id"]: render_number(entry, joint=joint) for entry in known if entry["id"]}
     for _, turn in groupby(entries, _turn_key()):
@@ -215,7 +215,7 @@ def _pages(page: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
 
 
 def _joint_pages(first: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
-    """Yield the first page, then all other entries, read at once.
+    """Yield the first page. If it is full, read all other entries at once, and yield them too.
 
     Pages cannot be requested by number here: older versions of Chorus numbered each work tree separately.
     """

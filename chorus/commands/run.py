@@ -175,7 +175,7 @@ def parse_servers(given: list[str]) -> dict[str, str]:
 
 
 def plain_program(command: str) -> str | None:
-    """Return the program that a shell command runs; None if only a shell can find it."""
+    """Return the program that a shell command runs; None if that cannot be told without a shell."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -195,7 +195,10 @@ def fifo(path: Path) -> Iterator[None]:
 
 
 def wait_for_reader(pipe: Path) -> None:
-    """Wait until a program has opened the pipe: a message written earlier would be lost."""
+    """Wait until a program has opened the pipe: a message written earlier would be lost.
+
+    Raise RunNotStarted after START_TIMEOUT_SECONDS.
+    """
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
         try:
@@ -211,7 +214,10 @@ def wait_for_reader(pipe: Path) -> None:
 
 
 def open_headless_pane(tmux: TmuxServer, command: list[str], name: str) -> PaneId:
-    """Open a window next to the current pane, or a new session if that pane is on another tmux server."""
+    """Open a window next to the current pane.
+
+    Open a new session if there is no current pane, or if it is on another tmux server.
+    """
     is_current = tmux.address == select_address(os.environ, name=None, path=None)
     here = os.environ.get("TMUX_PANE") if is_current else None
     placement = PanePlacement.WINDOW if here else PanePlacement.SESSION

@@ -52,7 +52,7 @@ class CrashRecovery:
 
     @contextlib.contextmanager
     def guard(self, move: LaneMove | None = None) -> Iterator[None]:
-        """Save `move` while the caller writes a record, so that `recover` can finish it after a crash."""
+        """Save `move` while the caller writes a record. After a crash, `recover` finishes the move."""
         self.is_needed = True
         self._file.begin(move)
         yield

@@ -100,7 +100,10 @@ class Journal:
         self.append_mark({"kind": "head", "head": head, "reason": move.reason, "commit": after})
 
     def renew_head_mark(self, old: Oid | None) -> None:
-        """Repeat the mark of HEAD's last move if the mark names the record `old`, whose id has changed."""
+        """If the mark of HEAD's last move names the record `old`, append it again with the newest record.
+
+        Called when the records have been rewritten and have new ids.
+        """
         mark = self._head_mark
         if mark is not None and mark.get("commit") == old:
             self.append_mark({**mark, "commit": self.timeline.records[-1].oid})

@@ -106,9 +106,10 @@ class Recorder:
     def find_changes(
         self, paths: Iterable[str] | None, exclude: Collection[str] = ()
     ) -> dict[RepoPath, TreeEntry | None]:
-        """Return what changed at `paths` (None: anywhere) except at `exclude`; record none of it.
+        """Return what changed at `paths` (None: anywhere) except at `exclude`, without recording it.
 
-        The value is the file's new entry, None if the file is gone.
+        The value is the file's new entry, None if the file is gone. Changes that git itself made are not
+        returned: these are recorded at once.
         """
         with self.journal.writing():
             seen = self._observe(paths, exclude)
@@ -152,9 +153,11 @@ class Recorder:
     ) -> bool:
         """Record calls that have ended, oldest first, each with its own part of what changed.
 
-        `open_paths`: the paths that unfinished calls name. `wait_for_open_calls`: if some of the changes may
-        belong to a call whose end is not reported yet, record none of them and return False. The same applies
-        if `is_overtaken` returns True after the files were read.
+        `open_paths`: the paths that unfinished calls name.
+
+        `wait_for_open_calls`: record none of the changes, and return False, in two cases. Some of the changes
+        may belong to a call whose end is not reported yet; or `is_overtaken` returns True after the files
+        were read.
         """
         with self.journal.writing():
             once = {call.action.id: call for call in reversed(calls)}
@@ -279,8 +282,8 @@ class Recorder:
     def _skipped(self, result: Attribution, index: int, seen: DiskChanges) -> list[str]:
         """Return the paths that a call names but that are not recorded, each with the reason.
 
-        For a call that may write anywhere, return the paths that the scan left out, except those reported
-        before.
+        For a call that may write anywhere, return the paths that the scan left out. Each of these is returned
+        for one call only.
         """
         call, paths = result.calls[index], result.paths[index]
         if not call.names_its_paths:

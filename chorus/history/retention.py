@@ -18,7 +18,10 @@ FORGOTTEN_SUMMARY = "start: what came before is forgotten"
 
 
 def forget_old_records(recorder: Recorder, before_seconds: int) -> int:
-    """Drop the oldest records older than `before_seconds` that nothing needs, and return their number."""
+    """Drop the oldest records, up to the first that must stay, and return their number.
+
+    `before_seconds`: records written at this time (in seconds since the epoch) or later must stay.
+    """
     with recorder.journal.writing():
         count = count_droppable(recorder, before_seconds)
         if count:

@@ -140,7 +140,7 @@ class Workspace:
 
     @property
     def name(self) -> str:
-        """The name of this work tree among those of its repository, as a part of a ref name."""
+        """The name by which refs tell this work tree from the others of its repository."""
         return work_tree_name(os.fspath(self.repository.git_dir), os.fspath(self.repository.common_dir))
 
     @cached_property

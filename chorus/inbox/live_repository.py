@@ -143,8 +143,8 @@ class LiveRepository:
 class _Link:
     """A connection to a watcher: `ask` sends a request and returns the answer; `take_event` gets the events.
 
-    Events that follow the answer may be handled before `ask` returns. A function `take` that is passed to
-    `ask` gets the answer before those events are handled.
+    Events that follow the answer may be handled before `ask` returns. To get the answer before these events,
+    pass a function `take` to `ask`.
     """
 
     def __init__(self, streams: Streams, take_event: Callable[[Message], None]) -> None:

@@ -42,7 +42,7 @@ def short_lane_name(name: str) -> str:
 
 
 def lane_spellings(wanted: str) -> tuple[str, ...]:
-    """Return the possible names of a lane that is given by its full name, its short name or its ref."""
+    """Return the full names that a lane may have. `wanted`: its full name, its short name or its ref."""
     name = branch_name(wanted)
     return (name, *(namespace + name for namespace in NAMESPACES))
 

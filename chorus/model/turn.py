@@ -296,8 +296,9 @@ def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> Ses
 def join_turn(saved: TurnJson, known: TurnJson) -> TurnJson:
     """Merge two records of one turn: `saved` by an earlier watcher, and `known` to this watcher.
 
-    If `known` has more tokens, the turn went on after it was saved, and the values of `known` are used.
-    Otherwise those of `saved` are used.
+    If `known` has more tokens, the turn went on after it was saved: the result is `known`, otherwise `saved`.
+    Some fields that are None get the value of the other record. The result has the messages of both records,
+    and the earlier start.
     """
     went_on = _count_tokens(known) > _count_tokens(saved)
     newer, older = (known, saved) if went_on else (saved, known)
@@ -318,9 +319,10 @@ def _count_tokens(turn: TurnJson) -> int:
 def _since_last(
     totals: LruDict[SessionId, float], session: SessionId | None, total: float | None
 ) -> float | None:
-    """Return how much a session's total has grown since the one stored in `totals`, and store the new total.
+    """Return how much a session's total has grown since the last call, and store the new total in `totals`.
 
-    A total that is lower than before comes from a restarted client, which counts from zero.
+    Return None if the session or the total is not known. A total that is lower than before comes from a
+    restarted client, which counts from zero.
     """
     if session is None or total is None:
         return None

@@ -296,9 +296,9 @@ class Panel(App[None]):
 
     @contextmanager
     def _suspended(self) -> Iterator[None]:
-        """Give the terminal to another program. After an error, too, the panel takes it back.
+        """Give the terminal to another program, and take it back at the end, even after an error.
 
-        The toolkit's `suspend` alone would not.
+        After an error, the toolkit's `suspend` alone would not take it back.
         """
         failed: Exception | None = None
         with self.suspend():

@@ -90,7 +90,7 @@ class Review:
             start_task(self._queue, "review", self._keep, target)
 
     def revert(self, *, turn: bool = False) -> None:
-        """Preview the revert of the action or turn under the cursor, or redo an action that is reverted."""
+        """Preview the revert of the action or turn under the cursor. Redo an action that is reverted."""
         entry = self._queue.entry
         if entry is not None and entry.status == "reverted" and not turn:
             start_task(self._queue, "review", self._redo, [int(entry.n)])
@@ -198,7 +198,7 @@ class Review:
             self._queue.action_next_open(1)
 
     async def _reopen(self, numbers: list[int], *, undoing: bool = False) -> None:
-        """Open kept actions again. If `undoing`, add no step that can be undone."""
+        """Open kept actions again. `undoing`: do not add this as a step that can be undone."""
         command = command_lines.keep(numbers) + " --undo"
         again: KeepArguments = {"actions": [*numbers], "undo": True}
         try:
@@ -381,7 +381,10 @@ class Review:
 
 
 def _blocked_preview(error: WatcherError) -> RevertPreview:
-    """An outside change blocks the revert of the dependents too, so these are left out."""
+    """Return the preview of a revert that is blocked.
+
+    If an outside change blocks it, no dependents are offered: their revert would be blocked too.
+    """
     details = error.details or {}
     conflicts = details.get("conflicts")
     outside = isinstance(conflicts, list) and any(one["by"] is None for one in conflicts)

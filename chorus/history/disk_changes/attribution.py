@@ -88,8 +88,10 @@ class RecordStep:
 class Attribution:
     """Calls in the order in which they wrote, the paths each may have written, and the steps to record.
 
-    `written_since`: paths that were written again after one of these calls had ended. `contained` maps each
-    call without a separable change to the call whose record gets the change; both are indexes of `calls`.
+    `written_since`: paths that were written again after one of these calls had ended.
+
+    `contained`: the changes of some calls cannot be separated. It maps each of these calls to the call whose
+    record gets its change. Keys and values are indexes of `calls`.
     """
 
     calls: Sequence[EndedCall]
@@ -104,11 +106,11 @@ class Attribution:
 
     @property
     def window_paths(self) -> set[RepoPath]:
-        """The paths in steps of calls that may write anywhere."""
+        """The paths of all edits in `steps` by calls that may write anywhere."""
         return {edit.path for step in self._window_steps() for edit in step.edits}
 
     def unfinished_paths(self, changed: Iterable[Edit]) -> set[RepoPath]:
-        """Return the changed paths whose last change is in no step: its author is not known yet."""
+        """Return the paths whose last change is in no step. The author of that change is not known yet."""
         reached = {edit.path: edit.after for step in self.steps for edit in step.edits}
         return {edit.path for edit in changed if reached.get(edit.path, edit.before) != edit.after}
 
@@ -122,7 +124,7 @@ class SharedPath:
     """One path with its state before and after, and the indexes of the calls that may have changed it.
 
     `reports`: the client's report of each of these calls. `is_open`: an unfinished call names the path too.
-    `ended_before`: the indexes of reports about calls that ended before the file was last written.
+    `ended_before`: some calls ended before the file was last written; these are their positions in `reports`.
     """
 
     path: RepoPath
@@ -134,7 +136,7 @@ class SharedPath:
     ended_before: tuple[int, ...]
 
     def first(self, count: int) -> "SharedPath":
-        """Return the path with only the first `count` calls, and with `before` as the state after them."""
+        """Keep only the first `count` calls. `before` has their changes already: it becomes `after` too."""
         ended = tuple(index for index in self.ended_before if index < count)
         actions, reports = self.actions[:count], self.reports[:count]
         return replace(self, after=self.before, actions=actions, reports=reports, ended_before=ended)
@@ -182,7 +184,7 @@ class Attributor:
         return result
 
     def _paths_of(self, call: EndedCall, changed: Collection[RepoPath]) -> Collection[RepoPath]:
-        """Return the paths that a call names. If it may write anywhere, return those it may have changed."""
+        """Return the paths that a call may have changed. If it names its paths, return the named ones."""
         locate_all = self._workspace.locate_all
         if call.names_its_paths:
             return locate_all(call.action.paths)
@@ -215,8 +217,8 @@ class Attributor:
     ) -> tuple[str | None, str | None]:
         """Explain why an action has no change of its own, as (holder, reason).
 
-        `holder` is `within` if given, else the action whose record has the change. `reason` says why no
-        record has it. Both are None if neither is known.
+        `holder`: the action whose record has the change. It is `within` if given. Otherwise it is looked for,
+        unless the call may write anywhere. `reason`: why no action's record has the change. Each may be None.
         """
         changed = self._reported_as_changed(action, paths)
         lost = [path for path in changed if self._is_missing(action, path, self._timeline.entry(path))]
@@ -263,7 +265,10 @@ class Attributor:
     def _without_denying(
         self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]
     ) -> tuple[int, ...]:
-        """Remove from `own` the calls whose complete report omits the path, unless no call would be left."""
+        """Remove from `own` the calls that may write anywhere, but whose complete report omits the path.
+
+        If no call would be left, keep all.
+        """
         locate_all = self._workspace.locate_all
 
         def denies(call: EndedCall) -> bool:
@@ -324,7 +329,10 @@ class Attributor:
         return None if later is None else (*earlier, *(_counted_from(count, part) for part in later))
 
     def _count_recorded(self, shared: SharedPath) -> int:
-        """Return how many calls, counted from the first, were reported after their changes were recorded."""
+        """Count the calls, from the first on, whose changes are in `shared.before` already.
+
+        These calls were reported after their changes were recorded. The result is 0 if the file is unchanged.
+        """
         if shared.before == shared.after:
             return 0
         return count_present(self._workspace.read(shared.before), shared.reports)
@@ -349,9 +357,9 @@ class Attributor:
         )
 
     def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
-        """Split a file whose content is already on the timeline among the actions that report changes to it.
+        """Split a file among the actions that report changes to it. The timeline already has its content.
 
-        Return an empty tuple if another action's record holds one of the changes, or if they cannot be
+        Return an empty tuple if another action's record holds one of the changes, or if the changes cannot be
         separated.
         """
         changing = [index for index, report in enumerate(shared.reports) if reports_change(report)]
@@ -396,7 +404,10 @@ class Attributor:
         return is_overwritten(content, report)
 
     def _holder(self, action: Action, path: RepoPath) -> str | None:
-        """Return the action whose record also holds this action's change; None if no action's record does."""
+        """Return the action whose record also holds this action's change; None if no action's record does.
+
+        Only the newest MAX_RECORDS_SEARCHED records of the path are searched.
+        """
         newest: str | None = None
         before: TreeEntry | None = None
         for recorded in islice(self._timeline.touching(path), MAX_RECORDS_SEARCHED):
@@ -416,7 +427,7 @@ def _counted_from(count: int, part: ChangePart) -> ChangePart:
 
 
 def undoes(step: RecordStep, earlier: Sequence[RecordStep]) -> bool:
-    """Return whether a step returns each of its files to the state before an earlier step."""
+    """Return whether the step leaves each of its files in a state from before one of the earlier steps."""
     known = {(edit.path, edit.before) for past in earlier for edit in past.edits}
     return all((edit.path, edit.after) in known for edit in step.edits)
 

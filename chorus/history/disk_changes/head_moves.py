@@ -120,7 +120,10 @@ class HeadTracker:
         return HeadMove(self.head, reason, writing, switched)
 
     def _guess_step(self, before: Head) -> ReflogStep:
-        """Return the step to assume without a reflog: a commit if HEAD moved to a child on its branch."""
+        """Guess which step moved HEAD, if the reflog does not show it.
+
+        The step is a commit if HEAD is on the same branch and the old commit is a parent of the new one.
+        """
         after = self.head
         if after.ref == before.ref and after.oid and before.oid in self._parents(after.oid):
             return ReflogStep(before.oid, after.oid, "commit")
@@ -130,7 +133,8 @@ class HeadTracker:
     def _detached_branch(self, branch: str | None) -> str:
         """Return the name to use as the branch while HEAD is detached.
 
-        `branch` is kept if it already is such a name, or while a rebase or the like is in progress.
+        Keep `branch` if it is such a name already, or while a rebase or the like is in progress. Otherwise
+        make a name from HEAD's commit.
         """
         if branch and (branch.startswith(DETACHED) or self._workspace.repository.operation()):
             return branch

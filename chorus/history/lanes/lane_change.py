@@ -16,10 +16,13 @@ from chorus.store.objects.trees import TreeEntry
 
 @dataclass(frozen=True, slots=True)
 class LaneChange:
-    """The change of a lane's tree: by path, the new entry, or None to remove the file.
+    """The change of a lane's tree.
 
-    `context` is committed first, by itself. `lines`: by path, the lines that the context adds, counted from 1
-    in the file before the action. A path without lines has its whole file as context.
+    `changes`: by path, the new entry, or None to remove the file. `context`: the same, but committed first,
+    by itself.
+
+    `lines`: by path, the lines that `context` adds, counted from 1 in the file before the action. If a path
+    of `context` is not in `lines`, its whole file is context.
     """
 
     context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
@@ -82,8 +85,8 @@ def merge_tree_entries(
 ) -> TreeEntry | None:
     """Return `ours` with the change from `base` to `theirs`; None if the changes conflict.
 
-    The result is also None if one of the three is not a regular file. Lines inserted at one point get their
-    order from `order`, by default from `theirs`.
+    The result is also None if one of the three is not a regular file. If both sides inserted lines at one
+    point, these lines get the order that they have in `order`, by default `theirs`.
     """
     if base is None or ours is None or theirs is None:
         return None

@@ -160,7 +160,7 @@ class Lanes:
         *,
         by_agent: bool,
     ) -> tuple[Oid, Oid]:
-        """Write a commit and return it with its tree. It is empty if the lane already has the change."""
+        """Write a commit, and return its id and its tree. Without `changes`, the commit is empty."""
         new = self._workspace.splice(tree, changes) if changes else tree or EMPTY_TREE
         parents = (parent,) if parent else ()
         authorship = Authorship(self._workspace.now(), seconds, by_agent=by_agent)
@@ -196,8 +196,8 @@ class Lanes:
     def _is_ours(self, lane: Lane, tip: Oid) -> bool:
         """Return whether the branch at `tip` is this lane.
 
-        The branch's newest commit of an action decides, because the user may have added commits on top. After
-        a drop, another branch may have the lane's name.
+        After a drop, another branch may have the lane's name. The newest commit that names an action decides.
+        The user may have added commits on top of it. After more than MAX_ADDED_COMMITS, the result is False.
         """
         if (lane.name, tip) == self._moved:
             return True

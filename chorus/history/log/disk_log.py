@@ -147,7 +147,8 @@ def newest_entries(
 ) -> Iterator[LogEntry]:
     """Merge records and calls, both newest first, into entries in the same order.
 
-    `reverted` grows while the records are read: a revert is read before the record it reverts.
+    `reverted` grows while the records are read. A revert is newer than the records it reverts, so it is read
+    first.
     """
     unnumbered: list[LogEntry] = []
     call = next(calls, None)

@@ -21,7 +21,10 @@ SECOND = len("2026-01-31T14:00:00")
 
 
 def merge_logs(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> list[LogEntryJson]:
-    """Merge the newest entries of several logs by time, oldest first, keeping each log's own order."""
+    """Merge several logs by time, oldest first. Entries of one log keep their order.
+
+    `limit`: keep only the newest entries, at most this many. A single log is returned whole.
+    """
     parts = [log for log in logs if log]
     if len(parts) == 1:
         return list(parts[0])
@@ -30,10 +33,10 @@ def merge_logs(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> lis
 
 
 def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[Sequence[R]]:
-    """Call `read` for each work tree, and return the results of the work trees that have the action.
+    """Call `read` for each work tree, and return the results.
 
-    `read` raises NoSuchAction if a work tree does not have the action. If none of them has it, the error is
-    passed on.
+    Leave out the work trees for which `read` raises NoSuchAction. If it does so for all of them, raise the
+    first error.
     """
     found: list[Sequence[R]] = []
     missing: NoSuchAction | None = None
@@ -50,8 +53,8 @@ def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[
 def find_action(name: str, trees: Mapping[str, T], here: str, look: Callable[[T, str], R]) -> R:
     """Look up an action by calling `look`, which raises NoSuchAction if a tree does not have the action.
 
-    `TREE:NAME` is looked up in that tree; a bare NAME in `here`, then in the other trees. Raises NoSuchAction
-    if no tree has the action, or if several other trees have it and `here` does not.
+    `TREE:NAME` is looked up in that tree only. A bare NAME is looked up in `here`; if it is not there, in the
+    other trees. Raises NoSuchAction if it is not found, or if several of the other trees have it.
     """
     tree, colon, rest = name.partition(":")
     if colon and tree in trees:

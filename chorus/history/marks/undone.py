@@ -69,7 +69,10 @@ class UndoneActions:
         by_git: bool = False,
         revert: Sequence[str] | None = None,
     ) -> list[tuple[str, str, int, int]]:
-        """Return what these edits undo or restore, as (action, path, lines gone, lines changed).
+        """Return what these edits undo or restore, as (action, path, gone, changed).
+
+        `changed`: how many lines the action changed in the file. `gone`: how many of them are gone now,
+        other than by a revert.
 
         `revert`: the actions that the edits revert; None if the edits are an outside change. A revert undoes
         no other action, but may restore lines that were gone. Landed actions are left out unless `by_git`.
@@ -94,7 +97,10 @@ class UndoneActions:
         return any(is_agents(recorded.record) for recorded in newest)
 
     def _follow(self, edit: Edit, revert: Sequence[str] | None) -> LineHistory:
-        """Return the lines of a file after all its records and this edit, which is recorded next."""
+        """Follow the lines of a file through its records, then through this edit, which is recorded later.
+
+        Only the newest MAX_RECORDS_FOLLOWED records are read, unless older ones were followed before.
+        """
         if self._first != self._timeline.records[0].oid:
             self._first = self._timeline.records[0].oid
             self._files.clear()
@@ -132,7 +138,10 @@ class UndoneActions:
             lines.redo(redone, version)
 
     def _redone(self, reverts: Sequence[str]) -> str | None:
-        """Return the action that is redone if `reverts` is a single revert of a single action; else None."""
+        """Return the action that is redone when `reverts` are reverted; None if none is redone.
+
+        An action is redone if `reverts` is a single revert, and that revert reverted this action only.
+        """
         if len(reverts) != 1:
             return None
         first = self._timeline.find_action(reverts[0])

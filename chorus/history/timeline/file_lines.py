@@ -51,14 +51,18 @@ class FileLines:
     def now(
         self, path: RepoPath, content: bytes | None, step: Callable[[], None] = lambda: None
     ) -> Positions:
-        """Return the positions of the lines in `content`, the file's current content, recorded or not.
+        """Return a function that finds the positions of the lines in a file now.
 
-        `step` is called before each version is read. If it raises, the next call continues at that version.
+        `content`: the file's current content, recorded or not. The function calls `step` before it reads each
+        version of the file. If `step` raises, the next call continues at that version.
         """
         return lambda: self._follower.positions(path, self.versions(path), content, step)
 
     def at_edit(self, edit: Edit, recorded: TimelineCommit | None = None) -> Positions:
-        """Return the positions of a file's lines after an edit. `recorded`: the edit's record, if written."""
+        """Return a function that finds the positions of a file's lines after an edit.
+
+        `recorded`: the edit's record, if it is written already.
+        """
         return partial(self._at_edit, edit, recorded)
 
     def versions(self, path: RepoPath, before: TimelineCommit | None = None) -> Versions:

@@ -186,7 +186,10 @@ class Timeline:
             touched.append(position)
 
     def _read_back(self, tip: Oid | None) -> list[TimelineCommit] | None:
-        """The new records up to `tip`, oldest first; None if there are many or none follows a known one."""
+        """Return the records after the newest known one, up to `tip`, oldest first.
+
+        None if there are more than MAX_READ_SINGLY, or if the newest known record is not below `tip`.
+        """
         added: list[TimelineCommit] = []
         while tip is not None and len(added) < MAX_READ_SINGLY:
             commit = self._workspace.store.read_commit(tip)

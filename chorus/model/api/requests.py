@@ -38,9 +38,10 @@ class CaptureArguments(TypedDict):
 
 
 class TrackHooksArguments(TypedDict):
-    """Remove the hooks from this settings file when the client in this pane has ended.
+    """Remove the hooks from this settings file once the client in this pane has ended.
 
-    `installed`: True if Chorus added the hooks for this client; otherwise they may be the user's own.
+    `installed`: True if Chorus added the hooks for this client. If False, they may be the user's own: they
+    stay, unless Chorus added them for another client.
     """
 
     socket: str

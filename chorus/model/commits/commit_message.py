@@ -147,7 +147,7 @@ def parse_parts(message: str) -> tuple[str, ...]:
 
 
 def parse_contexts(message: str) -> tuple[str, ...]:
-    """Return `ORIGIN PATH` for each file of a context commit.
+    """Return `ORIGIN PATH` for each file of a context commit, and for each origin of its lines.
 
     ORIGIN says who wrote the lines: an action's id, `outside:COMMIT`, or `start` for lines older than the
     timeline.

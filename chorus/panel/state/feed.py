@@ -162,7 +162,10 @@ def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again
 
 
 def _read_log(connection: Connection, *, cwd: str, here: bool) -> Iterator[Message]:
-    """Yield the log, newest page first. After each page, yield the events that have arrived meanwhile."""
+    """Yield the log, newest page first, until MAX_ENTRIES entries are read.
+
+    After each page, yield the events that have arrived meanwhile.
+    """
     before: dict[str, int] = {}
     read, limit = 0, PAGE_ENTRIES
     while True:
