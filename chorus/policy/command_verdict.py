@@ -57,7 +57,7 @@ def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
 def _restriction_of(context: PolicyContext, commands: Iterable[Command]) -> Finding | None:
     """Return the strictest finding of the deny and ask rules that match a command; None if none matches.
 
-    If it is not certain that a deny rule matches, its finding is to ask the user.
+    A deny rule may match without certainty. Its finding is then to ask the user.
     """
     found = (
         Finding(

@@ -110,7 +110,10 @@ class PolicyContext:
         return path is not None and (path == self.root or path.startswith(self.root + "/"))
 
     def protected_name(self, named: str) -> str | None:
-        """Return the name that makes this path, or the resolved path, protected; None if none does."""
+        """Return the protected name in the path as named, or in the resolved path; None if there is none.
+
+        The user's policy file is protected, too.
+        """
         path = self.resolve(named)
         if path is not None and path == self.policy_file:
             return path.rpartition("/")[2]
@@ -146,8 +149,9 @@ def find_restriction(
 ) -> Finding | None:
     """Return the finding of a deny or ask rule that matches the path; None if no rule does.
 
-    A rule may match the resolved `path` or the path as it is `named`, which is relative to `directory`.
-    `reads_below`: if the path is a directory, all files in it may be read too.
+    The resolved `path` may match, or the path as the call names it: `named`, relative to `directory`.
+    `reads_below`: if the path is a directory, all files in it may be read too. A rule may match only files
+    below the path. Its finding is then to ask the user.
     """
     reads_below = reads_below and context.is_directory(path)
     places = context.places(posixpath.join(directory, named), path)

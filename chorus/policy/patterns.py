@@ -41,7 +41,10 @@ _PATH_WILDCARD = re.compile(r"[*?]")
 
 @dataclass(frozen=True, slots=True)
 class CommandPattern:
-    """The words of a command. `*` in a word matches any text. A last word `*` matches any words, or none."""
+    """The words of a command. `*` in a word matches any text.
+
+    If the last of several words is `*`, it matches any number of words, also none.
+    """
 
     words: tuple[str, ...]
     open_end: bool
@@ -56,7 +59,10 @@ class CommandPattern:
         return self.words[: len(words)] == words
 
     def allows(self, command: tuple[str, ...]) -> bool:
-        """True if each word matches the pattern's word at the same place. Further words need a last `*`."""
+        """True if each word matches the pattern's word at the same place.
+
+        The command may have further words only if the pattern ends in the word `*`.
+        """
         return self._matches(command)
 
     def restricts(self, command: Command) -> PatternMatch:

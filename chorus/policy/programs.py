@@ -1,6 +1,6 @@
-"""The known programs: each with its harmless arguments, and those that have no harmless arguments.
+"""The known programs: each with its harmless arguments. Some programs have no harmless arguments.
 
-A rule that ends in `*` allows only arguments listed here, unless it allows any arguments. Arguments that run
+A rule with a `*` allows only arguments listed here, unless the rule has `any_arguments`. Arguments that run
 another program (`-exec`), write a file (`-o`) or name a file of commands are left out on purpose.
 """
 
@@ -55,7 +55,7 @@ def find_arguments(words: tuple[str, ...]) -> tuple[str, Arguments] | None:
 
 
 def is_listed(words: tuple[str, ...]) -> bool:
-    """True if a command that begins with these words is harmless with some arguments."""
+    """True if some harmless command begins with these words."""
     start = " ".join(words)
     return find_arguments(words) is not None or any(name.startswith(f"{start} ") for name in _PROGRAMS)
 

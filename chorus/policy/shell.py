@@ -32,7 +32,10 @@ class ShellScript:
 
 
 def parse_shell(text: str) -> ShellScript:
-    """Parse a shell text. The result is empty if the text is longer than MAX_LENGTH characters."""
+    """Parse a shell text. The result is empty if the text is too long and is not literal.
+
+    Too long: more than MAX_LENGTH characters. Literal: `parse_literal` accepts the text.
+    """
     script = ShellScript()
     try:
         script.commands += parse_literal(text).commands

@@ -132,7 +132,7 @@ def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str
 def _may_name_file(text: str) -> bool:
     """Return False if a name in this text is too long for any file system.
 
-    True for a text with `..` in it: a program may remove the long name when it shortens the path.
+    A program that shortens a path with `..` may remove the long name. So True if the text has `..` in it.
     """
     names = text.split("/")
     return ".." in names or all(len(name) <= _MAX_NAME_LENGTH for name in names)

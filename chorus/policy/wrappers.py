@@ -121,7 +121,7 @@ def _add_shell(found: ShellScript, arguments: Command, depth: int) -> None:
 
 
 def _skip_flags(arguments: Command, valued: frozenset[str], *, splits: bool) -> Command:
-    """Return the words after the flags and the assignments. `splits`: `-S TEXT` becomes more arguments."""
+    """Return the words after the flags and the assignments. With `splits`, split the TEXT of `-S TEXT`."""
     rest = list(arguments)
     while rest and rest[0] is not None and (rest[0].startswith("-") or "=" in rest[0]):
         flag, value = _read_flag(rest.pop(0) or "", valued)
@@ -133,7 +133,10 @@ def _skip_flags(arguments: Command, valued: frozenset[str], *, splits: bool) -> 
 
 
 def _read_flag(word: str, valued: frozenset[str]) -> tuple[str | None, str | None]:
-    """Return the flag in this word that takes a value, and its value if it is in the same word."""
+    """Return the flag in this word that takes a value, and the value.
+
+    The flag is None if the word has no such flag. The value is None if the word does not contain it.
+    """
     if word.startswith("--"):
         name, separator, value = word.partition("=")
         flag = next((one for one in sorted(valued) if len(name) > 2 and one.startswith(name)), None)
@@ -162,7 +165,10 @@ def _add_find(found: ShellScript, arguments: Command, depth: int) -> None:
 
 
 def _end_of_exec(arguments: Command, start: int) -> int:
-    """Return the position at which the command of `-exec` ends: at a `;`, or at a `+` right after `{}`."""
+    """Return the position at which the command of `-exec` ends.
+
+    It ends at a `;`, at a `+` right after `{}`, or else at the end of the arguments.
+    """
     for index in range(start, len(arguments)):
         if arguments[index] == ";" or (arguments[index] == "+" and arguments[index - 1] == "{}"):
             return index

@@ -1,7 +1,7 @@
 """Find the action that wrote each line of a file as it is now.
 
-Lines are followed back through the timeline. For older lines, the trailers of the commit that `git blame`
-names are read.
+Lines are followed back through the timeline. For an older line, `git blame` names a commit, and the trailers
+of this commit name the action.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ class Blame:
 
 
 def blame_from_disk(root: Path, name: str, line: int | None) -> list[BlameLineJson]:
-    """Blame a file without reading the whole history. Raises TimelineUnreadable if that is not possible."""
+    """Blame a file without reading the whole history.
+
+    Raises TimelineUnreadable if the timeline is missing or cut off, or if the whole history is needed.
+    """
     with closing(Workspace.open(root)) as workspace, DiskLog.open(root) as disk_log:
         return blame(DiskFileHistory(workspace, disk_log), name, line)
 
@@ -131,7 +134,10 @@ class _LineTracer:
     def _trace_rename(
         self, written: dict[int, int], after: bytes, recorded: TimelineCommit
     ) -> dict[int, int]:
-        """Follow the lines of a renamed file under its old name; return those that this record wrote."""
+        """Follow the lines of a renamed file under its old name.
+
+        Return the lines that the old file lacks: this record wrote them.
+        """
         old = find_renamed(self._history, recorded, after)
         if old is None:
             return written
@@ -143,7 +149,10 @@ class _LineTracer:
         return written
 
     def _trace_revert(self, written: dict[int, int], after: bytes, index: int) -> dict[int, int]:
-        """Follow the lines that a revert restored, starting before the reverted action; return the others."""
+        """Follow the lines that a revert restored, starting before the reverted action.
+
+        Return the lines that the revert did not restore.
+        """
         for name in self._records[index].record.reverts:
             older = range(index + 1, len(self._records))
             target = next((p for p in older if self._records[p].record.action == name), None)
@@ -162,7 +171,8 @@ class _LineTracer:
 def find_renamed(history: FileHistory, recorded: TimelineCommit, after: bytes) -> Edit | None:
     """Find the edit that deleted the old file of a rename.
 
-    The old file must have at least half of the new file's lines.
+    It is the deleted file with the most lines of the new file, at least half of them. Only the first
+    MAX_COMPARED_FILES edits of the record are compared.
     """
     new = Counter(split_lines(after))
     best, most = None, new.total() / 2
@@ -181,7 +191,7 @@ def _find_commits(
     wanted: Mapping[int, bytes],
     found: Blame,
 ) -> None:
-    """Add to `found` the commit of each wanted line, and its action if that is not known yet.
+    """Add the commit of each wanted line to `found`. If `found` lacks the line's action, add that, too.
 
     `committed`: the result of `parse_blame`.
     """
@@ -214,9 +224,10 @@ def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]
 
 
 def _find_action(history: FileHistory, commit: Oid, path: RepoPath, text: bytes) -> str | None:
-    """Find the action that wrote this line, among those that the commit names.
+    """Find the action that wrote this line. None if it is not known.
 
-    If the commit names several, take the last of them that added a line with this text.
+    The action must be named in the commit's message. If the message names several actions, take the last one
+    that added a line with this text.
     """
     message = history.workspace.store.read_commit(commit).message
     names = tuple(dict.fromkeys((*parse_actions(message), *parse_parts(message))))

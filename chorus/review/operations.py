@@ -54,7 +54,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class PreparedRevert:
-    """A revert or redo that is planned but not applied. `result`: what it would change."""
+    """A revert or redo that is planned but not applied. `result`: what the revert or redo would change."""
 
     plan: RevertPlan
     verb: str
@@ -152,7 +152,7 @@ def apply_prepared(recorder: Recorder, prepared: PreparedRevert, *, busy: Collec
 
 
 def keep(recorder: Recorder, selection: Selection, *, undo: bool = False) -> KeepJson:
-    """Mark actions as reviewed; with `undo`, open kept ones again."""
+    """Mark open actions as kept. With `undo`, mark kept actions as open again."""
     status, mark = ("kept", "open") if undo else ("committed", "kept")
     chosen = [entry for entry in _select(recorder.entries(), selection) if entry.status == status]
     names = dict.fromkeys(name for entry in chosen if (name := entry.within or entry.id))
@@ -167,7 +167,8 @@ def select_changes(
 ) -> list[TimelineCommit]:
     """The selected actions that changed something and are not reverted.
 
-    Raises NothingToRevert if there are none, or if an action named by the user is not one of them.
+    Raises NothingToRevert if there are none. Also raises it if the user named an action that changed nothing
+    or is already reverted.
     """
     entries = recorder.entries()
     reverted = recorder.log.reverted
@@ -257,7 +258,10 @@ def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]
 
 
 def _find_revert(recorder: Recorder, entry: LogEntry) -> TimelineCommit:
-    """The revert to undo: the entry itself, or the newest revert of it."""
+    """The revert to undo: the entry itself if it is a revert, otherwise the newest revert of the entry.
+
+    A revert that was itself reverted does not count. Raises NothingToRevert if no revert is left.
+    """
     if entry.tool == REVERT_TOOL and entry.id:
         own = recorder.timeline.find_action(entry.id)
         if own is not None and entry.status != "reverted":

@@ -44,7 +44,7 @@ def find_unrecorded(recorder: Recorder) -> list[Problem]:
 
 
 def check_timeline(recorder: Recorder) -> Iterator[Problem]:
-    """Check that each tree differs from its parent's by exactly the edits in its record."""
+    """Check each record: its tree must differ from the previous tree by exactly the record's edits."""
     trees, before = recorder.workspace.trees, None
     for index, recorded in enumerate(recorder.timeline.records):
         if index:
@@ -82,9 +82,10 @@ def is_on_disk(recorder: Recorder, path: RepoPath, entry: TreeEntry) -> bool:
 
 
 def check_lanes(recorder: Recorder) -> Iterator[Problem]:
-    """Check that each lane has the commits that its actions make, and that its branch is at the last one.
+    """Check that each lane has the commits that its actions make, and that its branch is at the last commit.
 
-    Dropped lanes are skipped: their commits may be gone.
+    Dropped lanes are skipped: their commits may be gone. If old history was forgotten, the first known commit
+    of each lane is not checked.
     """
     tips = {lane.name: recorder.workspace.refs.read(lane.ref) for lane in recorder.lanes.all()}
     last: dict[LaneName, Oid] = {}

@@ -54,7 +54,10 @@ class GitConfig:
         return default if value is None else value.lower() not in FALSE_VALUES
 
     def rule_file(self, key: str, name: str) -> Path:
-        """The user's own ignore or attributes file: the value of setting `key`, or git's default `name`."""
+        """The user's own ignore or attributes file.
+
+        It is the path in the setting `key`, or else the file `name` in git's configuration directory.
+        """
         named = self.get(key)
         return Path(named).expanduser() if named else config_home() / name
 

@@ -1,7 +1,7 @@
 """Replace a file under git's lock protocol: create `NAME.lock` exclusively, then rename it over NAME.
 
-git honours the same lock, so Chorus and git never overwrite each other's changes. The lock of another process
-is waited for, but never removed.
+git honours the same lock, so Chorus and git never overwrite each other's changes. Chorus waits for the
+lock of another process, but never removes it.
 """
 
 import contextlib
@@ -122,7 +122,7 @@ def write_error(error: OSError, what: str) -> ChorusError | OSError:
 
 @contextlib.contextmanager
 def translate_write_errors(what: str) -> Iterator[None]:
-    """In the `with` block, raise errors as `write_error` returns them."""
+    """Raise `write_error(error, what)` for an OSError in the `with` block."""
     try:
         yield
     except OSError as error:

@@ -176,7 +176,10 @@ class PanelModel:
         return ModelChange.QUEUE if taken else ModelChange.NOTHING
 
     def _parse_entries(self, values: list[Any]) -> Iterator[LogItem]:
-        """Parse entries in order. An outside change gets a number just above that of the action before it."""
+        """Parse entries in order. An outside change is numbered between two actions.
+
+        Its number is just above the number of the action before it.
+        """
         numbers = [entry.n for entry in map(parse_log_item, values) if entry]
         after = numbers[0] - 1 if numbers else None
         for value in values:

@@ -53,7 +53,7 @@ class _PendingRequest:
 
 
 class WatcherClient:
-    """Sends requests and lists those that take long. Calls `on_change` when that list may have changed."""
+    """Sends requests, and lists the slow ones. Calls `on_change` when that list may have changed."""
 
     def __init__(self, home: Home, work_tree: Path, on_change: Callable[[], None]) -> None:
         self._home = home

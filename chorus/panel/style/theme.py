@@ -215,7 +215,10 @@ def count_colours(environment: Mapping[str, str]) -> int:
 
 
 def is_dark(environment: Mapping[str, str], theme: str = "auto") -> bool:
-    """Return True for dark colours: by the user's choice, or else by the terminal's background."""
+    """Return True for dark colours: by the user's choice, or else by the terminal's background.
+
+    Dark if neither is known.
+    """
     choice = theme if theme != "auto" else environment.get("CHORUS_THEME", "auto")
     if choice in {"dark", "light"}:
         return choice == "dark"
@@ -224,7 +227,10 @@ def is_dark(environment: Mapping[str, str], theme: str = "auto") -> bool:
 
 
 def toolkit_theme(palette: Palette, *, dark: bool) -> Theme | str:
-    """Return a theme to register, or the name of a built-in one that uses the terminal's own colours."""
+    """Return a theme to register.
+
+    For a plain palette, return the name of a built-in theme, which uses the terminal's own colours.
+    """
     if palette.plain:
         return "ansi-dark" if dark else "ansi-light"
     c = palette.colours

@@ -119,9 +119,9 @@ class PromptCard(Widget, can_focus=True):
         )
 
     def show_unread(self) -> str | None:
-        """Scroll to the first unread line and return a message, or None if all lines were read.
+        """Return None if all lines were read. Otherwise scroll to the first unread line and return a message.
 
-        If the panel cannot show the rest, only return a message.
+        If the panel cannot show the unread lines, return a message without scrolling.
         """
         if self.shown is None or self.shown.prompt.cut:
             return "part of the prompt is not on the pane's screen: make that pane taller, or answer it there"
@@ -355,7 +355,11 @@ def _render_body(prompt: PendingPrompt, width: int, root: str) -> list[Pieces]:
 
 
 def _command_first(rows: list[str]) -> tuple[list[str], list[str]]:
-    """Split rows into the command, which is between two horizontal lines, and the text around it."""
+    """Split rows into the command and the text around it.
+
+    The command is between the first and the last horizontal line. Without two such lines, all rows are the
+    command.
+    """
     rules = [index for index, row in enumerate(rows) if _RULE_LINE.fullmatch(row)]
     if len(rules) < 2:
         return rows, []
@@ -365,7 +369,10 @@ def _command_first(rows: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _sign_column(prompt: PendingPrompt, rows: list[str]) -> int | None:
-    """Return the column of `+` and `-` if the rows are a diff, else None: `-` may be a bullet."""
+    """Return the column of `+` and `-` in a diff; None if the rows are not a diff.
+
+    Outside a diff, `-` may be a bullet.
+    """
     if prompt.kind == "create" or prompt.tool not in EDIT_TOOLS:
         return None
     numbered = [match.end() for row in rows if (match := _NUMBERED_LINE.match(row))]

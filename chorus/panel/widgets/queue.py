@@ -234,7 +234,11 @@ class Queue(LinePane):
         self.reveal(self.cursor)
 
     def _find(self, key: RowKey | None, otherwise: int) -> int:
-        """Return the index of the row of `key`, or of its folded turn, or else `otherwise`."""
+        """Return the index of the row of `key`.
+
+        If that row is in a folded turn, return the index of the turn's row. Without such a row, return
+        `otherwise`, but at most the index of the last row.
+        """
         if otherwise < len(self.rows) and key_of(self.rows[otherwise]) == key:
             return otherwise
         known = None if isinstance(key, tuple) or key is None else self._model.entries.get(key)

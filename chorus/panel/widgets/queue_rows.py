@@ -240,7 +240,7 @@ def render_action(entry: LogItem, columns: Columns, width: int, notes: Sequence[
 
 
 def render_symbol(entry: LogItem) -> tuple[str, str]:
-    """Return the symbol of the status and its style, which is never struck through."""
+    """Return the symbol of the status, and the symbol's style. The symbol is never struck through."""
     style = STATUS_STYLES.get(entry.shown_status, "muted").replace("reverted", "muted")
     return STATUS_SYMBOLS.get(entry.shown_status, "?"), style
 
@@ -257,7 +257,10 @@ def render_file(entry: LogItem) -> str:
 
 
 def render_summary(entry: LogItem) -> str:
-    """Return the summary without the tool and file at its beginning, which have columns of their own."""
+    """Return the summary without the tool and the file at its beginning.
+
+    The tool and the file have columns of their own.
+    """
     summary = sanitize(entry.summary)
     if entry.is_revert:
         verb, name, what = split_revert(summary)

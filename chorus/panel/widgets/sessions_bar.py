@@ -122,7 +122,10 @@ class SessionsBar(LinePane, can_focus=False):
 
 
 def plan_sessions(model: PanelModel) -> list[SessionInfo]:
-    """List sessions, waiting ones first. A session that is gone is listed only while it has open actions."""
+    """List sessions, waiting ones first.
+
+    A session that is gone is listed while it has open actions or a prompt, and is otherwise left out.
+    """
     prompted = {prompt.session for prompt in model.prompts.values()}
     # A prompt on a screen is known earlier than the session's state, and also where no hook reports it.
     present = [replace(s, state="waiting") if s.id in prompted else s for s in model.sessions.values()]
@@ -149,9 +152,10 @@ def _describe_trouble(session: SessionInfo) -> str:
 
 
 def _fit_usage(session: SessionInfo, room: int, spare: int) -> str:
-    """Return the session's duration, tokens and cost, as far as they are known and fit in `room`.
+    """Return the session's duration, tokens and cost, as far as they are known.
 
-    If everything fits in `spare`, the model, the permission mode and the context are included.
+    What does not fit in `room` is left out: the duration first, then the tokens, then the cost. If `spare`
+    has enough room, everything is shown, with the model, the permission mode and the context.
     """
     settings = [sanitize(session.model or ""), sanitize(session.mode or ""), _describe_context(session)]
     usage = [render_duration(session.since, session.last)]

@@ -67,7 +67,7 @@ class _ActionChanges:
 def fit_landing(
     workspace: Workspace, plan: LandingPlan, start: Oid | None, *, check_index: bool, tip: Oid | None = None
 ) -> Fit:
-    """Find which actions of the plan fit the tree of the commit `start`, and the commits to make of them.
+    """Find which actions of the plan fit the tree of the commit `start`, and plan their commits.
 
     `tip`: the branch's last commit, if it is not `start`. With `check_index`, the user's staged changes must
     fit, too.
@@ -139,7 +139,7 @@ class _Fitter:
         ]
 
     def _find_staged_lines(self, conflict: StagedConflict, touching: Sequence[PathChange]) -> dict[int, int]:
-        """Return, by action number, the first staged line that the action conflicts with, counted from 1.
+        """Map action numbers to the first staged line that the action conflicts with, counted from 1.
 
         The result is empty if the conflict is not in lines.
         """
@@ -310,9 +310,10 @@ class _Fitter:
         )
 
     def _find_versions_in(self, ours: TreeEntry, first: PathChange) -> Iterator[TreeEntry | None]:
-        """Yield each later version of the file for which `ours` has all lines added since `first`.
+        """Yield the versions of the file after the change `first` whose new lines are all in `ours`.
 
-        Lines are compared by text: one merge for each version would take minutes on a long lane.
+        A line is new if `first` or a later change added it, and no change removed it again. Lines are
+        compared by text: one merge for each version would take minutes on a long lane.
         """
         present = set(split_lines(self._text(ours)))
         missing: Counter[bytes] = Counter()

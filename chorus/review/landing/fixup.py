@@ -100,7 +100,11 @@ def restack(
 
 
 def find_commits_above(workspace: Workspace, plan: LandingPlan, branch: UserBranch) -> list[Oid]:
-    """List the commits above `plan.fixup`, oldest first. Raises NotFound, or FixupRefused at a merge."""
+    """List the commits above `plan.fixup`, oldest first.
+
+    Raises NotFound if `plan.fixup` is not on the branch. Raises FixupRefused if `plan.fixup` or a commit
+    above it is a merge.
+    """
     assert plan.fixup is not None
     name, short = branch_name(plan.onto), plan.fixup[:10]
     git = workspace.repository.git

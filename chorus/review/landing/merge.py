@@ -91,7 +91,10 @@ def restore_sparse_paths(
 
 
 def join_changes(changes: Iterable[PathChange], paths: Collection[RepoPath]) -> list[PathChange]:
-    """Join successive changes of these paths where each starts from the content that the last one left."""
+    """Join successive changes of the same path, for each of these paths.
+
+    Two changes are joined only if the second starts from the content that the first left.
+    """
     joined: list[PathChange] = []
     last: dict[RepoPath, int] = {}
     for change in changes:
@@ -134,7 +137,7 @@ def merge_changes(
     disk: Oid | None,
     positions_of: PositionsOf,
 ) -> dict[RepoPath, TreeEntry | None] | list[PathConflict]:
-    """Return the tree entries that the changes alter, or the conflicts.
+    """Merge the changes into `tree`. Return the entries that differ from `tree`, or else the conflicts.
 
     Lines inserted at one point get their order from `disk`, the recorded tree of the work tree.
     """

@@ -43,7 +43,7 @@ GroupBy: TypeAlias = Literal["turn", "action", "all"]
 
 @dataclass(frozen=True, slots=True)
 class CommitGroup:
-    """The content of one commit: actions, or the lines by other authors that they build on.
+    """The content of one commit: either actions, or lines by other authors that actions build on.
 
     `names`: the ids of calls whose whole change is in the commit. `parts`: the ids of calls with only some
     hunks in it. `contexts`: as `parse_contexts` returns them.

@@ -160,7 +160,7 @@ class _LaneFiles:
         self._files: dict[RepoPath, tuple[_LaneFile, list[int]]] = {}  # with each version's count
 
     def before(self, commit: Oid, path: RepoPath) -> tuple[_LaneFile, int]:
-        """A file, and how many of its versions are older than this commit of the lane."""
+        """The versions of a file on the lane, and how many of them are older than `commit`."""
         if not self._counts and (tip := self._workspace.refs.read(self._lane.ref)) is not None:
             self._walk_to(tip)
         self._walk_to(commit)

@@ -143,7 +143,10 @@ def _roll_back(recorder: Recorder, progress: LandingProgress, tip: Oid) -> None:
 def _find_landed_commits(
     recorder: Recorder, progress: LandingProgress, tip: Oid | None
 ) -> Sequence[Oid] | None:
-    """The landing's commits, oldest first; None if the branch has any other commit after `start`."""
+    """Return the landing's commits, oldest first.
+
+    None if the branch has other new commits, or does not contain the commit at which the landing started.
+    """
     names = {name for group in (*progress.groups, *progress.recognised) for name in group}
     found: list[Oid] = []
     while tip is not None and tip != progress.start:

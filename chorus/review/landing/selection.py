@@ -67,7 +67,8 @@ def select_actions(
 def find_unlanded(entries: Sequence[LogEntry], landed: Collection[str]) -> list[LogEntry]:
     """The entries of one lane that are still to land.
 
-    Reverted and undone actions are left out, and so are the reverts of actions that have not landed.
+    Reverted and undone actions are left out. So is a revert if none of the reverted actions has
+    landed.
     """
     own = {entry.id for entry in entries}
     return [
@@ -112,7 +113,10 @@ def select_part(
 
 
 def _find_on_lane(entries: Sequence[LogEntry], own: Sequence[LogEntry], lane: Lane, name: str) -> LogEntry:
-    """Return the named action; if another action's record holds its change, return the other action."""
+    """Return the named action, or the action whose record holds its change.
+
+    Raises NothingToLand if the change is not on this lane.
+    """
     entry = find_entry(entries, name)
     found = next((e for e in own if e.id == (entry.within or entry.id)), None)
     if found is not None:

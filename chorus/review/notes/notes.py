@@ -33,7 +33,7 @@ class NoSuchNote(NotFound):
 
 
 class NoSuchLine(UsageError):
-    """The line is not in the file, or no file that the action changed is meant."""
+    """The line is not in the file, or it is not clear which file of the action is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,10 @@ def find_anchor(recorder: Recorder, note: Note) -> Anchor:
 
 
 def changed_ranges(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range | None]]:
-    """Yield each file that an action changed, and the current range from its first to its last changed line.
+    """Yield each file that an action changed, and the range from its first to its last changed line.
 
-    Lines are counted from 0. The range is None if the file is gone, and empty if none of the lines are left.
+    The range is where these lines are now, counted from 0. It is None if the file is
+    gone, and empty if none of the lines are left.
     """
     recorded = recorder.timeline.find_action(entry.within or entry.id or "")
     for edit in recorder.timeline.edits(recorded) if recorded is not None else ():
@@ -104,8 +105,8 @@ def _follow(
 ) -> tuple[RepoPath, bytes | None, range]:
     """Follow lines through the later versions of a file, across renames.
 
-    Return the file's current name and content, and where the lines are. In a version with the same content as
-    an earlier one, the lines are where they were in the earlier one.
+    Return the file's current name and content, and where the lines are. If two versions have the same
+    content, the lines are at the same place in both.
     """
     path, versions = _versions(recorder, recorded, path)
     there = [version for version in versions if version is not None]
@@ -196,7 +197,11 @@ def render_notes(notes: Sequence[NoteJson], summaries: Sequence[str]) -> str:
 
 
 def _is_addressed(recorder: Recorder, note: Note, entry: LogEntry | None, anchor: Anchor) -> bool:
-    """Whether the lines have changed since the note was sent, and the session has changed the file."""
+    """Whether the session has addressed a sent note.
+
+    Since the note was sent, the lines must have changed, and the session must have changed the file. Reverts
+    do not count as changes of the session.
+    """
     if note.state != "sent" or entry is None or anchor.lines == note.sent_lines:
         return False
     return any(

@@ -76,9 +76,10 @@ def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOO
 
 
 def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
-    """Revert again in files that a program has overwritten with content from before the revert.
+    """Repeat the revert in files that a program has overwritten since.
 
-    Other changes made since the revert stay. Return the paths of the files written again.
+    Such a program wrote content from before the revert. Other changes made since the revert stay. Return the
+    paths of the files written again.
     """
     lost: list[FileWrite] = []
     for write in plan.writes:
@@ -99,8 +100,8 @@ def restore_overwritten(recorder: Recorder, plan: RevertPlan) -> list[RepoPath]:
 def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
     """Finish a revert whose process died: write the files that are not written yet, then record the revert.
 
-    A file that someone has changed since then stays as it is. If such a change is recorded already, the
-    revert is given up.
+    A file that someone has changed since then stays as it is. The revert is given up if such a change is
+    recorded already, or if a content to write or record is missing.
     """
     with recorder.journal.writing():
         pending = _pending_file(recorder)
@@ -133,7 +134,10 @@ def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
 
 
 def _is_overtaken(recorder: Recorder, tip: Oid | None, edits: Sequence[Edit], own: set[ToolUseId]) -> bool:
-    """Whether a record after `tip`, other than the revert's `own`, changed one of the revert's files."""
+    """Whether a record after `tip` changed one of the revert's files. `own`: actions that do not count.
+
+    True if `tip` is not on the timeline any more: the history was rewritten.
+    """
     if tip is None:  # written by an older version
         return False
     timeline = recorder.timeline

@@ -30,9 +30,10 @@ class Asked:
 
 
 class RevertConflict(ChorusError):
-    """Later changes touch the same lines. Nothing was changed.
+    """Later changes prevent a revert or redo. Nothing was changed.
 
-    `places`: a line about each of them. `markers_help`: conflict markers can be written instead.
+    `places`: one line of text for each of the later changes. `markers_help`: the hint says that conflict
+    markers can be written instead.
     """
 
     exit_code = ExitCode.CONFLICT

@@ -43,7 +43,10 @@ AnyNotice = Notice | RevertNotice
 
 
 def find_notices(recorder: Recorder, made: Iterable[int]) -> list[RevertNotice]:
-    """Make a notice for each of these reverts and redos whose session is known. `made`: their numbers."""
+    """Make a notice for each revert or redo, unless its session is not known.
+
+    `made`: the numbers of the reverts and redos.
+    """
     found = [recorder.timeline.find_number(number) for number in made]
     return [
         _make_notice(recorder, recorded, recorded.record.session)

@@ -188,8 +188,8 @@ def _follow(
 ) -> list[BlockingChange]:
     """Find the changes that block reverting `blocking`, the changes that block reverting those, and so on.
 
-    Only the newest action to revert can be compared with the file on disk, because it is reverted first. So
-    the search ends at an action if a newer one is to be reverted, too. It also ends at an outside change.
+    The newest action is reverted first. So only the newest action can be compared with the file on disk, and
+    the search ends at an action if a newer action is to be reverted, too. It also ends at an outside change.
     """
     timeline = recorder.timeline
     targets = list(chosen)

@@ -38,7 +38,8 @@ def find_warnings(
 class _LaterEdits:
     """For each file, the later edits that a revert may break.
 
-    These are the edits by actions that are newer than the oldest action to revert and are not reverted.
+    An edit is later if its action is newer than the oldest action to revert in that file. Reverts, reverted
+    actions and the actions to revert do not count.
     """
 
     def __init__(self, recorder: Recorder, plan: RevertPlan) -> None:

@@ -98,7 +98,10 @@ def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *opt
 
 
 def lock_store(directory: Path) -> AbstractContextManager[bool]:
-    """Keep other processes from packing or sweeping the store. Yields False if one already has the lock."""
+    """Keep other processes from packing or sweeping the store.
+
+    Yields False if another process already has the lock.
+    """
     return try_lock(directory / "arranging.lock")
 
 
@@ -120,7 +123,7 @@ def pack_if_due(git: Git, store: ObjectStore, limit: int = LOOSE_LIMIT) -> int:
 def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> int:
     """Pack the loose objects older than `young_seconds`. Returns their number.
 
-    Does nothing if another process is packing.
+    Returns 0 if another process is packing or sweeping.
     """
     with lock_store(store.directory) as mine:
         if not mine:

@@ -43,7 +43,10 @@ def sweep(
     keep: Iterable[Oid] = (),
     grace_seconds: float = GRACE_SECONDS,
 ) -> int:
-    """Remove objects that neither the repository nor `keep` reaches. Returns the number of bytes freed."""
+    """Remove objects that neither the repository nor `keep` reaches, if they are older than `grace_seconds`.
+
+    Returns the number of bytes freed. Raises StoreBusy if another process is packing or sweeping.
+    """
     with lock_store(store.directory) as mine:
         if not mine:
             raise StoreBusy("the object store is being packed or swept by another process")

@@ -56,7 +56,7 @@ class LooseStore:
 
         If the object already has a file, the file is replaced by one with a new time, so that a sweep does
         not remove the object. An object that this process stored in the last RECENT_SECONDS is not written
-        again.
+        again, unless a write to the disk has failed meanwhile.
         """
         body = b"%s %d\0%s" % (kind, len(data), data)
         oid = sha1(body, usedforsecurity=False).hexdigest()

@@ -132,7 +132,7 @@ class Directory:
         return Oid(self.runs[number].raw[start : start + 20].hex())
 
     def replaced(self, position: tuple[int, int], oid: bytes) -> "Directory":
-        """The directory with another object id at a position from `locate`."""
+        """The directory with the object id `oid` at `position`, which `locate` returned."""
         number, start = position
         runs = self.runs.copy()
         runs[number] = runs[number].replaced(start, oid)
@@ -180,6 +180,9 @@ def make_runs(pieces: list[bytes]) -> list[Run]:
 
 
 def unshared(one: Directory, other: Directory) -> tuple[Iterable[bytes], Iterable[bytes]]:
-    """For each directory, the runs that the other directory lacks. They contain all entries that differ."""
+    """For each directory, the runs that the other directory lacks.
+
+    These runs contain all entries that differ.
+    """
     here, there = ({run.raw for run in directory.runs} for directory in (one, other))
     return here - there, there - here

@@ -33,7 +33,7 @@ class Spelling:
         return unicodedata.normalize("NFC", name) if self.composes else name
 
     def as_on_disk(self, root: str, path: str, listings: dict[str, list[str]] | None = None) -> str:
-        """Return `path`, which is below `root`, with each name spelled as on disk, in git's form.
+        """Return `path` with each name spelled as on disk, in git's form. `path` is relative to `root`.
 
         A name that is not on disk keeps its spelling. `listings`: a cache of directory listings.
         """

@@ -68,7 +68,8 @@ class StagedFile:
     def put(self, expected: FileState) -> None:
         """Rename the file over its path. Raises CannotReplace if the path is no longer as `expected`.
 
-        The bytes are synced before the rename: otherwise the file could be empty after a power loss.
+        Before the rename, the bytes are synced, unless `synced` is True. Without a sync, the file could
+        be empty after a power loss.
         """
         with open_parent(self._root, self._path) as parent:
             if self._failure is not None:
@@ -102,10 +103,10 @@ def stage(root: str, path: RepoPath, mode: int, data: bytes, *, durable: bool) -
 
 
 def sync_staged(staged_files: Sequence[StagedFile], device: int) -> None:
-    """Sync all files that are on this device together, with about one wait for the disk.
+    """Sync those of the files that are on this device, with about one wait for the disk for all of them.
 
-    `device`: from `durable_writes.find_journaled_device`. `put` raises the errors of these writes, and syncs
-    each file that was not synced here.
+    `device`: from `durable_writes.find_journaled_device`. If a write fails here, `put` raises the error.
+    `put` also syncs each file that was not synced here.
     """
     files = [each for each in staged_files if each.descriptor is not None and not each.synced]
     files = [each for each in files if os.fstat(each.descriptor or 0).st_dev == device]

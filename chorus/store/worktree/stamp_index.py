@@ -98,7 +98,7 @@ class StampIndex:
                 lock.commit()
 
     def _read_users_index(self) -> dict[bytes, IndexEntry]:
-        """Read a copy of the user's index, which git first converts to version 2."""
+        """Copy the user's index, have git convert the copy to version 2, and read the copy."""
         try:
             with (self._repository.git_dir / "index").open("rb") as users:
                 written_seconds = int(os.fstat(users.fileno()).st_mtime)
@@ -128,7 +128,7 @@ class StampIndex:
     def _equal_in_size(self, names: Sequence[bytes], entries: Mapping[bytes, IndexEntry]) -> set[bytes]:
         """Return the files that are as large on disk as their object in the user's index.
 
-        Converting line ends or `$Id$` changes the size, so neither was converted in these files.
+        Converting line ends or `$Id$` changes the size. So files of the same size were not converted.
         """
         oids = b"".join(entries[name].oid.hex().encode() + b"\n" for name in names)
         sizes = self._repository.git.run("cat-file", "--batch-check=%(objectsize)", stdin=oids).split(b"\n")

@@ -184,7 +184,7 @@ class WorkTree:
 
 
 def _below_same_directory(root: str, path: str) -> str | None:
-    """The part of `path` below `root`, even if `path` spells `root` differently. None if it is outside."""
+    """The part of `path` below `root`, even if `path` spells `root` differently; None outside `root`."""
     parts = path.split("/")
     for length in range(len(parts) - 1, 0, -1):
         try:
