@@ -59,8 +59,8 @@ def first_cells(text: str, width: int) -> str:
 def wrap(text: str, width: int) -> list[str]:
     """Break `text` into lines of at most `width` cells, and keep every character.
 
-    A line ends after the last blank in its second half, or else inside a word. If `width` is below 2, nothing
-    is broken.
+    A line ends after the last blank in its second half. If that half has no blank, the line ends inside a
+    word. If `width` is below 2, nothing is broken.
     """
     lines: list[str] = []
     while cell_width(text) > width > 1:

@@ -49,8 +49,8 @@ def select_address(environment: Mapping[str, str], *, name: str | None, path: st
 def list_addresses(environment: Mapping[str, str]) -> list[Address]:
     """The addresses of this user's servers that accept connections.
 
-    Servers with a socket elsewhere (-S) are left out. Raises UnsafeDirectory if another user could have put a
-    socket there.
+    Only the directory of this user's sockets is searched; a socket selected with -S may be elsewhere. Raises
+    UnsafeDirectory if another user could have put a socket into that directory.
     """
     directory = _directory(environment)
     sockets = sorted(directory.iterdir()) if directory.is_dir() else []
@@ -68,9 +68,9 @@ def accepts_connections(address: Address) -> bool:
 
 
 def make_directory(address: Address) -> None:
-    """Create the directory of `address` if it is the default directory of this user's sockets.
+    """Create the socket's directory if it has the name of tmux's default directory (`tmux-UID`).
 
-    tmux does not create it for -S, which Chorus uses.
+    tmux itself creates that directory, but not if it is called with -S, as by Chorus.
     """
     directory = address.socket.parent
     if directory.name != _own_name():

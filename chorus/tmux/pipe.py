@@ -95,9 +95,10 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
 
 
 def _reopen(fifo: Path) -> tuple[int, bytes] | None:
-    """Return a descriptor of a fifo that still has a writer, and its first byte or b""; otherwise None.
+    """If the fifo still has a writer, return a descriptor of the fifo and the byte that was read from it.
 
-    Only reading shows whether there is a writer. A fifo without a writer is removed.
+    Only reading shows whether there is a writer. The byte is b"" if nothing was written yet. Without a
+    writer, remove the fifo and return None.
     """
     if not fifo.exists():
         return None

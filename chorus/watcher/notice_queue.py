@@ -52,7 +52,7 @@ class NoticeQueue:
         return [s.id for s in sessions if s.id in waiting and s.state != "gone" and s.is_live]
 
     def withdraw(self, notices: Iterable[RevertNotice]) -> None:
-        """Remove queued notices that the given notices cancel out."""
+        """Remove the queued notices that the given notices cancel out. Do not queue the given notices."""
         added = list(notices)
         self._queued = [notice for notice in drop_undone([*self._queued, *added]) if notice not in added]
         self._save()
@@ -94,7 +94,7 @@ class NoticeQueue:
             self._confirm(name, arrived=is_sent)
 
     def _confirm(self, event: str, *, arrived: bool) -> None:
-        """Forget the sent notices if they have arrived; else queue them again."""
+        """Forget the notices sent under the name `event` if they have arrived; else queue them again."""
         sent = self._sent.pop(event, [])
         if not arrived:
             self._queued = drop_undone([*sent, *self._queued])

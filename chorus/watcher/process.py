@@ -72,7 +72,7 @@ def run_until_stopped(home: Home, serve: Serve) -> bool:
 
 
 def _remove_old_files(home: Home) -> None:
-    """Remove the files of earlier versions. A watcher of an earlier version ends without its lock file."""
+    """Remove the files of earlier versions. A watcher of such a version ends when its lock file is gone."""
     for path in (*home.root.glob("agent.*"), home.spool / "agent"):
         path.unlink(missing_ok=True)
 

@@ -160,7 +160,7 @@ class WatchedTree:
         is_waiting: IsWaiting | None,
         reported_at: float | None = None,
     ) -> None:
-        """Record the changes that the outcomes show.
+        """Record the changes that the outcomes show, or hold the ended calls to record them later.
 
         `is_waiting`: returns whether the client still waits; None if it did not wait at all. `reported_at`:
         when the client reported the outcomes, by the clock of the repository's disk. If the client did not
@@ -257,10 +257,10 @@ class WatchedTree:
         await self._changed_paths.settle()
 
     async def record_while_asked(self, is_asked: Callable[[Call], bool]) -> None:
-        """Record outside changes while the only call with an open window waits for the user's answer.
+        """If only one call window is open, and its call waits for the user's answer, record outside changes.
 
         `is_asked`: returns True if the call certainly still waits. If it returns False after the files were
-        read, nothing is recorded.
+        read, nothing is recorded. Paths that the call or a held call names are left out.
         """
         call = self.windows.only
         if call is not None and not self._may_be_anywhere:
@@ -279,7 +279,7 @@ class WatchedTree:
 
     @property
     def has_changes(self) -> bool:
-        """True if anything changed that is not recorded yet."""
+        """True if there may be changes that are not recorded yet."""
         self._changed_paths.gather()
         return self._changed_paths.any_change or bool(self._held)
 
@@ -342,8 +342,9 @@ class WatchedTree:
             self._held = []
 
     async def _write(self, where: Collection[str] | None, write: Callable[[Recorder], Written]) -> Written:
-        """Call `write` with a recorder, in a thread if changes at these paths (None: anywhere) may be large.
+        """Call `write` with a recorder, in a thread unless the files at the paths `where` are few and small.
 
+        `where`: the paths that `write` reads; None if it may read any path, which needs a thread.
         The caller holds the pipeline's lock. While a thread records, the event loop's own recorder shows the
         old history.
         """
@@ -550,7 +551,7 @@ class WatchedTrees:
     def readers(self, here: WatchedTree | None = None) -> dict[str, Recorder]:
         """Return a recorder for each recorded work tree, by name, to read its history.
 
-        `here`: a watched tree to include in any case.
+        Trees whose history cannot be read are left out. `here`: a watched tree to include in any case.
         """
         found: dict[str, Recorder] = {}
         trees = list_work_trees(self._home)
@@ -612,7 +613,7 @@ class WatchedTrees:
                 await tree.record_held()
 
     def publish_changes(self) -> None:
-        """Publish the log entries that are new or different since the last time."""
+        """If there are subscribers, publish the log entries that are new or different since the last time."""
         if self._publisher.subscribers:
             for root, tree in self.all.items():
                 for entry in tree.take_new_entries():

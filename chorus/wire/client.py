@@ -258,7 +258,10 @@ class Connection:
 
 
 def connect(home: Home) -> Connection:
-    """Connect to the running watcher. Raise WatcherNotRunning if there is none."""
+    """Connect to the running watcher. Raises WatcherNotRunning if there is none.
+
+    Raises WatcherNotResponding or WatcherUnreachable if the watcher's socket exists but cannot be used.
+    """
     stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     stream.settimeout(SHORT_TIMEOUT_SECONDS)
     try:

@@ -78,7 +78,10 @@ def start(home: Home) -> None:
 
 
 def stop(home: Home) -> bool:
-    """Stop the watcher and wait until it has released its lock. Return False if none runs."""
+    """Stop the watcher and wait until it has released its lock. Return False if none runs.
+
+    Raises WatcherNotResponding after `START_TIMEOUT_SECONDS`.
+    """
     try:
         with connect(home) as connection:
             connection.ask("stop")
@@ -106,7 +109,8 @@ def _is_current(hello: WatcherJson, home: Home) -> bool:
 def connect_started(home: Home) -> Connection:
     """Connect to a new watcher as soon as it accepts connections. It may still be loading.
 
-    If the watcher is killed before that, start another one.
+    If the watcher is killed before that, start another one. Raises WatcherNotResponding after
+    `START_TIMEOUT_SECONDS`.
     """
     started = time.monotonic()
     deadline = started + START_TIMEOUT_SECONDS

@@ -1,7 +1,7 @@
 """Make sure that objects are on the disk before a ref points to them.
 
 The system starts to write each file immediately. Before a ref moves, Chorus waits until all files are
-written. There is no wait on a file system in memory, or if the git setting `chorus.durable` is false.
+written. Neither happens on a file system in memory, or if the git setting `chorus.durable` is false.
 """
 
 import os
@@ -52,7 +52,7 @@ class PendingWrites:
         self.failures = 0  # how often files that were taken may not have reached the disk
 
     def take(self, descriptor: int) -> None:
-        """Start writing a complete file to the disk, and take over its descriptor."""
+        """Take over the descriptor of a complete file. If `enabled`, start writing the file to the disk."""
         if not self.enabled:
             os.close(descriptor)
             return

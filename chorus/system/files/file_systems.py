@@ -17,5 +17,8 @@ REMOTE_FILE_SYSTEMS = {
 
 
 def is_remote(directory: Path) -> bool:
-    """True if other machines may change the directory's file system without an event here."""
+    """True if other machines may write to the directory's file system.
+
+    This machine gets no event for such a write.
+    """
     return bool(file_system_types(directory) & REMOTE_FILE_SYSTEMS)

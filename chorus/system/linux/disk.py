@@ -31,9 +31,10 @@ def finish_writing(descriptors: Sequence[int]) -> None:
 
 
 def find_journaled_device(directory: Path) -> int | None:
-    """The directory's device, if its file system writes all changes in order to one journal; otherwise None.
+    """Return the directory's device if its file system writes all changes in order to one journal.
 
-    On such a device, waiting for the newest file means waiting for all files. None also if this is unknown.
+    On such a device, waiting for the newest file means waiting for all files. None for any other file
+    system, and if the file system is unknown.
     """
     types = file_system_types(directory)
     device = directory.stat().st_dev

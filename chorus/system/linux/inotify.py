@@ -59,11 +59,11 @@ GIT = b".git"
 
 
 class InotifyEmitter(EventEmitter):
-    """Watches one directory tree without its `.git` directories, and the directories in `flat`.
+    """Watches one directory tree, except the `.git` directories in it.
 
-    The subdirectories of directories in `flat` are not watched. A new directory is reported after its watch
-    has started, so a caller that then reads the directory misses nothing. A rename is reported as one path
-    that disappeared and one path that appeared.
+    Also watches the directories in `flat`, but not their subdirectories. A new directory is reported after
+    its watch has started, so a caller that then reads the directory misses nothing. A rename is reported as
+    one path that disappeared and one path that appeared.
     """
 
     def __init__(

@@ -128,9 +128,10 @@ class CaptureFiles:
     async def follow(
         self, path: Path, cwd: str, widths: Sequence[int], since: float | None = None
     ) -> CaptureFile:
-        """Follow a file. The events that are already in the file are history: nothing from them is recorded.
+        """Follow a file. Events that are history are read, but nothing from them is recorded.
 
-        `since`: when an earlier watcher began to follow the file. If given, only earlier events are history.
+        `since`: when an earlier watcher began to follow the file. Events from before `since` are history.
+        Without `since`, all events that are in the file now are history.
         """
         if (known := self.all.get(path)) is not None:
             return known

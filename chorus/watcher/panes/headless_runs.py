@@ -152,7 +152,10 @@ class HeadlessRuns:
                 path.unlink(missing_ok=True)
 
     def find(self, name: str | None) -> HeadlessRun:
-        """Return the run that `name` refers to; without a name, the only run. Ended runs do not count."""
+        """Return the running headless session that `name` refers to; without a name, the only one.
+
+        Raises NoHeadlessRun if there is none, or if there are several.
+        """
         alive = [run for run in self.all.values() if run.is_running]
         if name is not None:
             alive = [run for run in alive if run.is_named(name)]
@@ -171,9 +174,9 @@ class HeadlessRuns:
         return alive[0]
 
     def in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
-        """Return the newest run in a pane, which may have ended; None if there was none.
+        """Return the newest run in a pane; None if there was none. The returned run may have ended.
 
-        There may be several runs: a new tmux server numbers its panes from %0 again.
+        A pane may have several runs: a new tmux server numbers its panes from %0 again.
         """
         here = (server, pane)
         return next((run for run in reversed(self.all.values()) if (run.server, run.pane) == here), None)
@@ -245,7 +248,10 @@ class HeadlessRuns:
             raise RunEnded(f"the client of {run.name} ended at once {run.describe_end()}")
 
     async def interrupt(self, run: HeadlessRun, limit: float = INTERRUPT_SECONDS) -> str:
-        """Interrupt the turn with a request or, if needed, SIGINT or SIGTERM. Return which of them worked."""
+        """Interrupt the turn: with a request, then with SIGINT, then with SIGTERM. Return which one worked.
+
+        Raises RunEnded if none worked.
+        """
         before = run.turns_ended
 
         def is_over() -> bool:
@@ -296,7 +302,10 @@ class HeadlessRuns:
         return error_reply(asked.request, f"Chorus does not support the request {asked.subtype}")
 
     async def write(self, run: HeadlessRun, line: dict[str, Any]) -> None:
-        """Send one line. Raises NoHeadlessRun if the session has ended, InputNotRead if nothing reads it."""
+        """Send one line to the client.
+
+        Raises NoHeadlessRun if the session has ended, or InputNotRead if its program does not read its input.
+        """
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while True:
             try:
@@ -311,9 +320,9 @@ class HeadlessRuns:
                 return
 
     async def end(self, run: HeadlessRun, is_idle: Callable[[], bool]) -> None:
-        """Close the client's input after its turn, so that the client exits.
+        """Wait for the end of the client's turn, then close the client's input. The client then exits.
 
-        During the turn, answers to the client's prompts are sent through the input.
+        The input stays open during the turn, because the answers to the client's prompts go through it.
         """
         run.ending = True
         quiet_since = time.monotonic()
@@ -394,7 +403,7 @@ async def _write(descriptor: int, data: bytes, name: str) -> None:
 
 
 async def _wait_writable(descriptor: int, name: str) -> None:
-    """Wait until the pipe can be written, without blocking a thread."""
+    """Wait until the pipe can be written. Raises InputNotRead after `WRITE_TIMEOUT_SECONDS`."""
     loop, writable = asyncio.get_running_loop(), asyncio.Event()
     loop.add_writer(descriptor, writable.set)
     try:

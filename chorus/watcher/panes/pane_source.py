@@ -196,7 +196,10 @@ class PaneSource:
             self.transcripts.sessions.save()
 
     def _enter_session(self, run: HeadlessRun, session: SessionId) -> Session | None:
-        """Set the run's session. If the run resumed another session, link the two and return the new one."""
+        """Set the run's session to `session`.
+
+        If the run resumed another session, link both sessions and return the new one. Otherwise return None.
+        """
         run.session = session
         if run.resumed is None:
             return None
@@ -207,7 +210,7 @@ class PaneSource:
         await self.transcripts.end_client(session, client_key(client))
 
     def open_stream(self, pane: WatchedPane) -> Stream:
-        """Read the pane's output: through a pipe, or from its screen if another program pipes it."""
+        """Read the pane's output through a pipe, or from the pane's screen if no pipe can be opened."""
         # Each tmux server numbers its panes from %0.
         server = hashlib.sha256(bytes(pane.address.socket)).hexdigest()[:8]
         fifo = self.fifo_directory / f"pane-{server}-{pane.id.lstrip('%')}.fifo"
@@ -353,7 +356,10 @@ class PaneDiscovery:
         return any(key is not None for _, key in to_check)
 
     def _pane_to_check(self, session: Session) -> tuple[Address, PaneId] | None:
-        """Return a live session's pane, and count this check. None if the pane need not be checked."""
+        """Return the session's pane if it is to be checked; otherwise None.
+
+        A pane is not checked if it is already watched, or after `MAX_LOOKS` checks. This method counts them.
+        """
         if session.state == "gone" or session.pane is None or session.server is None:
             return None
         key = (Address(Path(session.server)), session.pane)

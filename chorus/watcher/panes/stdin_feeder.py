@@ -103,7 +103,7 @@ class Feeder:
         self._lines.put(json.dumps(message).encode() + b"\n")
 
     def _read(self, line: bytes, client: "subprocess.Popen[bytes]") -> None:
-        """Handle `line`, then every line that follows.
+        """Handle `line`, then the lines that follow. After `END`, only signals are handled.
 
         Lines for the client are queued, not written here: an unread line must not delay a signal.
         """

@@ -1,7 +1,7 @@
 """Send the keys of one answer to one pane: read the screen, press the next key, read again.
 
-tmux checks the pane, its program and its text, and sends the key, in one step. If the pane shows anything but
-the answered prompt of the same client, no key is sent.
+tmux checks the pane, its program and its text, and sends the key, in one step. A key is sent only while the
+pane runs the same client and shows the prompt that the answer is for.
 """
 
 import asyncio

@@ -32,7 +32,11 @@ class OpenCalls:
                 pass
 
     def is_asked_again(self, outcome: Outcome, prompt: Prompt, session: SessionId | None, since: str) -> bool:
-        """True if the outcome shows that the prompt, seen at `since`, is now about another call."""
+        """True if the outcome shows that the prompt on the screen is now about another call.
+
+        That is so if a call that the prompt may be about was opened after `since`, when the prompt appeared.
+        It is also so if such a call was closed while another such call is open.
+        """
         may_be_about = self._prompts.may_be_about
         match outcome:
             case CallOpened(call) if call.session == session and may_be_about(prompt, call.tool, call.input):

@@ -159,7 +159,11 @@ class PendingPrompts:
         self.publish_changes()
 
     async def answer(self, name: str, fingerprint: str, answer: Answer, *, by: str) -> AnswerJson:
-        """Answer the prompt with this name. Raises PromptRefused if its fingerprint is another."""
+        """Answer the prompt with this name.
+
+        Raises PromptRefused if the answer was not given, for example because the prompt has changed and its
+        fingerprint is no longer `fingerprint`.
+        """
         try:
             if requested := self._requested.all.get(name):
                 _check_fingerprint(requested.prompt, fingerprint)
@@ -244,7 +248,10 @@ class PendingPrompts:
                 yield requested_prompt_json(one)
 
     def _list_screens(self) -> Iterator[PromptJson]:
-        """List the prompts on screens, except prompts that are, or may soon be, listed in another way."""
+        """List the prompts on screens. Unknown dialogs and requested prompts are listed elsewhere.
+
+        A new prompt is left out for a moment if a hook or the mod may still report it as a requested prompt.
+        """
         for screen, appearance in self._screens.pending():
             session = screen.pane.session
             is_new = screen.age_seconds() < HOOK_SECONDS and self._is_reported_and_held(session)
@@ -253,9 +260,9 @@ class PendingPrompts:
                 yield self._screen_prompt_json(screen, appearance)
 
     def _unknown_dialogs(self) -> Iterator[WatchedScreen]:
-        """Return the screens with a dialog that no rule fits, except dialogs of requested prompts.
+        """Return the screens with a dialog that no rule fits.
 
-        A pane that is too small for a requested prompt's dialog shows only a part, which no rule fits.
+        Dialogs of requested prompts are left out. In a pane that is too small for them, no rule fits them.
         """
         return (screen for screen in self._screens.unknown_dialogs() if not self._is_requested(screen))
 
@@ -292,7 +299,7 @@ def screen_prompt_json(
 ) -> PromptJson:
     """Return a prompt on a screen as JSON.
 
-    `questions`: the input of a call with all its questions, because the screen shows one at a time.
+    `questions`: the input of the call, with all questions. The screen shows only one at a time.
     """
     shown = _prompt_json(screen.prompt_name(appearance), appearance.prompt, screen.since, questions)
     return {**shown, "session": screen.pane.session, "pane": screen.pane.id}

@@ -136,7 +136,10 @@ class PermissionRequests:
         self._add(request, pane, channel, None)
 
     def _reply_to_closed_form(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
-        """If Chorus closed a form to answer it, send the answer to the hook that reports the closed form."""
+        """If this hook reports a form that Chorus cancelled, reply to the hook with the user's answer.
+
+        Chorus answers a form in this way: see `FormChannel`.
+        """
         for outcome in outcomes:
             if (
                 not isinstance(outcome, PromptClosed)
@@ -228,7 +231,7 @@ class PermissionRequests:
 
 
 def _last_line_request(outcomes: Sequence[Outcome]) -> PromptOpened | None:
-    """Return the last outcome if it is a request in plain text. Any later event ends the request."""
+    """Return the last outcome if it is a request in plain text. Such a request ends with the next event."""
     last = outcomes[-1] if outcomes else None
     return last if isinstance(last, PromptOpened) and last.tool is None and last.text is not None else None
 

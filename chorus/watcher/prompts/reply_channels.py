@@ -264,7 +264,10 @@ class LineChannel:
         """Do nothing: no resource is held."""
 
     async def _wait(self, reached: Callable[[ShownLine], bool], *, sent: list[str]) -> bool:
-        """Wait until `reached` returns True. Return False if the pane no longer ends with the line."""
+        """Wait until `reached` returns True. Return False if the pane no longer ends with the line.
+
+        Raises PromptRefused after `ANSWER_TIMEOUT_SECONDS`.
+        """
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             shown = self._look()

@@ -52,7 +52,10 @@ class RequestedPrompt:
     claimed: bool = False
 
     async def answer(self, answer: Answer, prompts: Prompts) -> Sequence[str]:
-        """Send the answer to the client, once; return the keys that were pressed."""
+        """Send the answer to the client; return the keys that were pressed.
+
+        Raises PromptRefused if the prompt is already answered, or if the answer cannot be given.
+        """
         if self.claimed:
             raise PromptRefused(
                 "this prompt is already answered; nothing was sent",

@@ -156,9 +156,9 @@ class StatusRequests:
         return {}
 
     async def subscribe(self, _: NoArguments) -> dict[str, object]:
-        """Discard unpublished log entries if the new subscriber is the only one.
+        """Prepare for a new subscriber, which the server has already added.
 
-        The server has already added the subscriber.
+        If there is no other subscriber, discard the log entries that were not published.
         """
         if self.subscribers() == 1:
             for tree in self.trees.all.values():

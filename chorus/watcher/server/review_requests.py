@@ -390,7 +390,10 @@ class ReviewRequests:
         )
 
     async def _restore_overwritten(self, tree: WatchedTree, prepared: PreparedRevert) -> None:
-        """Wait a moment, then apply the prepared change again where a running edit has overwritten it."""
+        """Apply the prepared change again where an edit that was running has overwritten it.
+
+        First wait until no open call names one of the files, but at most `QUIET_SECONDS`.
+        """
         paths = {str(tree.root / path) for path in prepared.result["paths"]}
         deadline = time.monotonic() + QUIET_SECONDS
         await asyncio.sleep(UNREPORTED_SECONDS)

@@ -115,7 +115,10 @@ class ChangedPaths:
         return self.any_left or self._head
 
     def is_settled(self, grace_seconds: float) -> bool:
-        """A cheap check: False if all reported paths are still too new for `take_settled`."""
+        """A cheap check before `take_settled`.
+
+        False only if `take_settled` would return None because all reported paths are still too new.
+        """
         self.gather()
         settled = time.monotonic() - grace_seconds
         if self._lost is not None:
@@ -138,7 +141,8 @@ class ChangedPaths:
     def take_settled(self, grace_seconds: float) -> PathBatch | None:
         """Take the paths last reported more than `grace_seconds` ago; None if there is nothing to check yet.
 
-        If only HEAD may have moved, the result has no paths.
+        If only HEAD may have moved, the result has no paths. If reports may be missing, take all paths, or
+        none while any report is newer.
         """
         self.gather()
         settled = time.monotonic() - grace_seconds
@@ -152,7 +156,10 @@ class ChangedPaths:
         return self._remove(ready)
 
     def take_until(self, until: str) -> PathBatch:
-        """Take the paths written before `until`. If `until` is not a valid time, take no paths."""
+        """Take the paths written before `until`, by more than `CLOCK_SLACK_SECONDS`.
+
+        If `until` is not a valid time, take no paths.
+        """
         moment = parse_moment(until)
         if moment is None:
             return PathBatch({})

@@ -79,7 +79,10 @@ class HookSource:
             await self.read()
 
     async def wait_until_recorded(self, seconds: float) -> None:
-        """Wait until the events of clients that already continue are recorded, but at most `seconds`."""
+        """Wait until all events that were released early have been fed. Wait at most `seconds`.
+
+        The client of such an event already continues: see `_release_early`.
+        """
         if not self._recorded.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
@@ -95,7 +98,8 @@ class HookSource:
     async def read(self) -> None:
         """Feed every event in the spool. An event that cannot be processed is set aside.
 
-        The next watcher reads from the transcripts what this watcher could not record.
+        After that, this watcher saves no more positions in transcripts. So the next watcher reads the same
+        lines again, and records what this watcher could not record.
         """
         async with self._reading:
             try:
@@ -128,10 +132,11 @@ class HookSource:
             self._unsettled.clear()
 
     def _release_early(self, event: HookEvent) -> IsWaiting:
-        """Let the client continue at once if the event only reports something already done.
+        """If the event only reports something already done, let the client continue at once.
 
-        The returned function returns True while the client waits. A client that continued still counts as
-        waiting for a short time: its next call starts with a hook that waits until this event was read.
+        Return a function that returns True while the client waits. A client that continued counts as
+        waiting for a short time after its event: its next call starts with a hook, and this hook waits until
+        the event was read.
         """
         if not self.events.is_after_the_fact(event.value):
             return lambda: self.spool.is_hook_waiting(event)
@@ -141,7 +146,7 @@ class HookSource:
         return lambda: 0 <= time.time() - event.written_ns / 1e9 < NEXT_HOOK_WAITS_SECONDS
 
     def _source_of(self, event: HookEvent) -> Source:
-        """Return the event's source: the mod for a form's event in a session with the mod, else hooks."""
+        """Return `MOD` if the event is about a form and the mod reports the session; otherwise `HOOK`."""
         session = self.events.hook_session(event.value)
         if session is None or not self.events.is_about_form(event.value):
             return Source.HOOK

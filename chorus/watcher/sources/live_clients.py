@@ -95,7 +95,7 @@ class LiveClients:
                 self._unwatch(client)
 
     async def end_gone(self) -> None:
-        """Call `end_client` for every client that is gone, in each session that it was in."""
+        """For every client that is gone, call `end_client` with each session that the client was in."""
         for session in list(self.roster.sessions.values()):
             for client in [one for one in self.roster.clients_of(session.id) if not is_running(one)]:
                 await self.end_client(session.id, client)

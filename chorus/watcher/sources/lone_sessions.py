@@ -1,8 +1,8 @@
 """Find the sessions that are alone in their work tree: they need to report an edit only at its end.
 
-No other call can have made the change, and the edit's report contains the text from before the edit. Hooks
-cannot report an edit while it runs. So a session with hooks must also run no sub-agent, and its client must
-not ask before edits.
+The start need not be reported: no other call can have made the change, and the edit's report contains the
+text from before the edit. Hooks cannot report an edit while it runs. So a session with hooks must also run no
+sub-agent, and its client must not ask before edits.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The mod as a source: like hooks, but over the socket.
 
-The reply to a report is sent once the report has been fed. Reports are not stored: the next watcher reads the
-transcript for what could not be recorded.
+The reply to a report is sent once the report has been fed. Reports are not stored. If a report could not be
+recorded, the next watcher finds the call in the transcript.
 """
 
 import asyncio
@@ -104,7 +104,7 @@ class ModSource:
         return {"open": sum(lane["open"] for lane in log.lanes()), "actions": listed}
 
     def _number_of(self, call: str, cwd: object) -> int | None:
-        """Return the number of the action that this call became; None if the call changed nothing."""
+        """Return the number of the action that was recorded for this call; None if there is none (yet)."""
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
         recorded = tree.recorder.timeline.find_action(call) if tree is not None else None
         return recorded.record.number if recorded is not None and recorded.record.action == call else None

@@ -30,7 +30,10 @@ class OutsideChanges:
     is_asked: Callable[[Call], bool]  # returns whether the user is certainly still asked about this call
 
     async def record_before_answer(self) -> None:
-        """Record the changes made while a call waited for the answer that is about to be given."""
+        """Record the changes made while a call waited for the user's answer.
+
+        To be called just before the answer is given.
+        """
         async with self.transcripts.pipeline.lock:
             await self.transcripts.read()
             for tree in self.trees.present():

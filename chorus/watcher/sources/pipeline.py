@@ -91,7 +91,10 @@ class Pipeline:
         return outcomes
 
     def _goes_on(self, outcome: Outcome, client: str) -> bool:
-        """Remove a client that reported its session's end. Return True if another client runs the session."""
+        """If the outcome is the end of the client's session, remove the client from the session.
+
+        Return True if another client still runs that session.
+        """
         if not isinstance(outcome, SessionEnded) or not client:
             return False
         return self.roster.remove_client(outcome.session, client)

@@ -67,8 +67,8 @@ class TranscriptActivity:
     ) -> None:
         """Wait until it is time to read the files again.
 
-        If the directories are watched, wait for a change, at most `limit_seconds`, and `settle_seconds` more.
-        Otherwise wait for the next interval.
+        If the directories are watched, wait for a change, but at most `limit_seconds`. Then wait at least
+        `settle_seconds` more. If they are not watched, wait for the next interval.
         """
         if self.is_watching:
             await self._wait_for_change(limit_seconds)

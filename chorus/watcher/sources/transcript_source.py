@@ -188,8 +188,8 @@ class TranscriptTails:
     def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> bool:
         """Follow the transcript of a session; return False if it is already followed.
 
-        The file's present content is history, unless a watcher followed it before, or the session began while
-        it was watched (`from_start`).
+        Lines that an earlier watcher has read are history. In a file that no watcher has read, all present
+        lines are history. With `from_start`, none of them are: the session began while it was watched.
         """
         if transcript in self._mains:
             return False
@@ -262,7 +262,7 @@ class TranscriptTails:
         return [followed.tail.problem for followed in self._files.values() if followed.tail.problem]
 
     def save(self) -> None:
-        """Save how far every file was read and recorded, for the next watcher."""
+        """Save for the next watcher how far each file was read. Do nothing while `frozen` is set."""
         if self.frozen:
             return
         left = [path for path in self._positions if Path(path) not in self._files]

@@ -42,8 +42,8 @@ class TemporaryHooks:
     def add(self, installation: HookInstallation, *, installed: bool) -> None:
         """Remember to remove the hooks when the client has ended.
 
-        Hooks that were not `installed` for this client may be the user's own: they stay, unless they were
-        already temporary.
+        `installed`: False if the hooks were in the settings file before. Then they may be the user's own, and
+        are not removed, unless they are the temporary hooks of another client.
         """
         if installed or any(one.settings == installation.settings for one in self.installations):
             self._save([*self.installations, installation])

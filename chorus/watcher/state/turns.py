@@ -107,10 +107,10 @@ class TurnStore:
             session["model"] = self._models[name]
 
     def _describe(self, record: TurnRecord) -> TurnJson | None:
-        """Return a turn as JSON, joined with its saved part; None if it was saved under another id.
+        """Return a turn as JSON, joined with its saved part. None if the turn was saved under another id.
 
-        A stream that does not name its turns gives them new ids when it is read again after a restart. The
-        saved turn is recognised by its messages.
+        If a stream does not name its turns, they get new ids when the stream is read again after a restart.
+        Such a turn is recognised by its messages: they are all in saved turns.
         """
         turn, saved = record.as_json(), self._saved_of.get(record.session, {})
         if record.turn in saved:
