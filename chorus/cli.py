@@ -37,7 +37,10 @@ KEPT_VARIABLES = ("GIT_PAGER", "GIT_EDITOR")
 
 
 def scrub_environment() -> None:
-    """Remove GIT_* variables except KEPT_VARIABLES: in a git hook, they point to the hook's repository."""
+    """Remove GIT_* variables except KEPT_VARIABLES.
+
+    In a git hook, the removed variables point to the hook's repository.
+    """
     for name in [name for name in os.environ if name.startswith("GIT_") and name not in KEPT_VARIABLES]:
         del os.environ[name]
 
@@ -78,7 +81,7 @@ def _run_without_command(arguments: Sequence[str]) -> int:
 
 
 def _show_overview() -> int:
-    """Show the status and the next step inside a repository, the help elsewhere."""
+    """Inside a repository, show the status and the next step. Elsewhere, show the help."""
     from chorus.commands.status import show_overview  # noqa: PLC0415  loads the connection to the watcher
 
     if not show_overview():

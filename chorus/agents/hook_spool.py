@@ -148,7 +148,8 @@ class Spool:
     def is_hook_waiting(self, event: HookEvent) -> bool:
         """Return whether the client still waits for this hook.
 
-        If true after the watcher has read a file, the file was read before the edit.
+        A client that waits for the hook of an edit has not made the edit yet. So if the watcher has read a
+        file and then gets True, it has read the file as it was before the edit.
         """
         if event not in self._unreleased:
             return False
@@ -174,7 +175,10 @@ class Spool:
             (self._directory / NOTICES).unlink(missing_ok=True)
 
     def set_alone(self, clients: frozenset[int]) -> None:
-        """Set which clients, by process id, need not report an edit before it ends."""
+        """Set the clients, as process ids, that are alone in their work tree.
+
+        Such a client need not report an edit before the edit ends.
+        """
         for pid in self._alone - clients:
             (self._directory / f"{ALONE}{pid}").unlink(missing_ok=True)
         for pid in clients - self._alone:
@@ -191,9 +195,10 @@ class Spool:
         return held
 
     def take_printed_answers(self) -> dict[str, bool]:
-        """Return whether each answer settled since the last call was printed, by `HookEvent.name`.
+        """Return which answers were printed, by `HookEvent.name`, and forget them.
 
-        An answer that was not printed in time will not be printed later.
+        True: a hook has printed the answer. False: the answer is too old or was removed, and will not be
+        printed any more. Answers that may still be printed are not in the result.
         """
         self._sweep_answers()
         printed, self._printed = self._printed, {}
@@ -280,7 +285,7 @@ class Spool:
     def _sweep_answers(self) -> None:
         """Delete the answers that were printed or are too old, and remember which were printed.
 
-        A hook empties the file of the answer that it has printed.
+        When a hook has printed an answer, it empties the answer's file.
         """
         for name in list(self._answered):
             path = self._answers / name

@@ -234,7 +234,7 @@ class Events(Protocol):
         ...
 
     def agent_of(self, event: Mapping[str, Any]) -> tuple[str | None, bool]:
-        """Return the id of the sub-agent that a hook event is about, and whether it runs after the event.
+        """Return the id of a hook event's sub-agent, and whether the sub-agent runs after the event.
 
         Return (None, False) if the event is about no sub-agent. For the call that starts a sub-agent, the id
         is the id of the call.

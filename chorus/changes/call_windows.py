@@ -58,8 +58,8 @@ class RecordOutsideAt:
 class RecordOutsideEverywhere:
     """Record all changes so far as outside changes, except at the `exclude` paths.
 
-    `until` is the time at which the starting call was made. Later changes are not recorded, because a call
-    that is reported late may have made them.
+    This happens when a call starts that may write anywhere. `until` is the time at which the call was made.
+    Changes after `until` are not recorded: if the start is reported late, the call may have made them.
     """
 
     exclude: frozenset[str]

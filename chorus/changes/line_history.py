@@ -1,8 +1,8 @@
 """Track which lines of each action are still in a file, by position.
 
 Every line has a place. A place keeps each content that it has held, like an editor's undo history. An outside
-change makes an action's line gone if it removes the line, or returns its place to a content from before the
-action. A line that was rewritten or moved is not gone.
+change makes an action's line gone in two cases: it removes the line, or it returns the line's place to a
+content from before the action. A line that was rewritten or moved is not gone.
 """
 
 from collections.abc import Sequence
@@ -76,8 +76,10 @@ class Place:
         """Make the state at `level` the current one; -1 removes the line.
 
         The new state and its ancestors become HERE. Other states that were HERE get the presence `lost`.
-        Exception: if the new state was REVERTED and `lost` is GONE, the old state becomes GONE even if it is
-        an ancestor of the new state. The log still shows the action of the new state as reverted.
+
+        There is an exception if the new state was REVERTED and `lost` is GONE. Then the old state becomes
+        GONE even if it is an ancestor of the new state. Reason: the log still shows the action of the new
+        state as reverted.
         """
         is_reverted = level >= 0 and self.states[level].presence is Presence.REVERTED
         replaced = self.current if is_reverted and lost is Presence.GONE else -1
@@ -90,14 +92,21 @@ class Place:
         self.current = level
 
     def restore(self, level: int) -> None:
-        """Return to the state at `level`. If the content is the same now, only mark that state HERE."""
+        """Make the state at `level` the current one, by `go_to` with REVERTED.
+
+        If the current state has the same content, it stays current, and the state at `level` only becomes
+        HERE.
+        """
         if level != self.current and self.states[level].value == self.value:
             self.states[level].presence = Presence.HERE
         elif level != self.current:
             self.go_to(level, Presence.REVERTED)
 
     def find(self, value: bytes | None) -> int | None:
-        """Return the index of another state with this content, preferably an ancestor, or None."""
+        """Return the index of another state with this content; None if there is none.
+
+        Ancestors of the current state are preferred.
+        """
         below = self._ancestors(self.current)
         after = (index for index in range(self.current + 1, len(self.states)))
         before = (index for index in reversed(range(self.current)) if index not in below)
@@ -194,8 +203,8 @@ class LineHistory:
     def count(self, action: str) -> LineCounts:
         """Count an action's lines, and those that are gone.
 
-        A change of the file's kind alone counts as one line. If the action was redone, either the states from
-        before the redo count or those from after it, whichever have more lines in the file.
+        A change of the file's kind alone counts as one line. A redo may give the action another set of
+        states. Then only the set with the most lines in the file is counted.
         """
         candidates = [self._states_of(action), *self._earlier.get(action, ())]
         states = max(candidates, key=lambda each: sum(state.presence is Presence.HERE for state in each))
@@ -270,8 +279,9 @@ class LineHistory:
     ) -> list[Place]:
         """Put the lines into these places. Return the places, with new places for the lines left over.
 
-        `pairs` maps indexes of places to indexes of the lines that return to them. `new`: lines that return
-        to no place. A removed line that equals one of the `new` lines was moved, and is not gone.
+        `pairs` maps the index of a place to the index of the line that returns to this place. `new`: the
+        lines that return to no place. A removed line that equals one of the `new` lines was moved, and is not
+        gone.
         """
         number = len(self.versions)
         rewritten = len(pairs) < len(lines)
@@ -309,9 +319,10 @@ class LineHistory:
 
 
 def align(places: Sequence[Place], lines: Sequence[bytes]) -> dict[int, int]:
-    """Match as many lines as possible, in order, with places that once had their text.
+    """Match lines with places. A line may match any place that has held the same text.
 
-    Return a map from indexes of places to indexes of lines.
+    Return a map from indexes of places to indexes of lines. Both are in ascending order, and as many lines as
+    possible are matched. The map is empty if there are too many places and lines to compare.
     """
     if not places or not lines or len(places) * len(lines) > MAX_ALIGNED_CELLS:
         return {}

@@ -44,8 +44,8 @@ class Overlap:
 class PlacedChange:
     """The content after a change.
 
-    If the change needs lines by other authors, `context` is the content with these lines, just before the
-    change. `lines` are the indexes of these lines in the base.
+    The change may need lines by other authors. Then `context` is the content with these lines but without the
+    change, and `lines` are the indexes of these lines in the base.
     """
 
     content: bytes
@@ -86,8 +86,8 @@ def place_change(
 ) -> PlacedChange:
     """Apply to `ours` the change from `base` to `theirs`.
 
-    The lines of `base` that the change needs are added first. A line that the change removes is added too if
-    `ours` lacks the line: otherwise nothing would show the removal.
+    First, the lines of `base` that the change needs are added to `ours`. A line that the change removes is
+    needed too: if `ours` already lacks the line, nothing would show the removal.
     """
     if ours == base:
         return PlacedChange(theirs)
@@ -138,7 +138,11 @@ class _Version:
         touched: Collection[int],
         positions: Mapping[bytes, int],
     ) -> "_Version":
-        """Split one side into changes of single base lines and insertions; only `touched` hunks are split."""
+        """Read the changes of one side.
+
+        The hunks with an index in `touched` are split into changes of single base lines and insertions. The
+        other hunks are kept whole.
+        """
         version = cls(_lines(base), base.endswith(b"\n"), side.endswith(b"\n"))
         lines = _lines(side)
         for index, hunk in enumerate(changes):
@@ -181,7 +185,10 @@ def _read_both(
 
 
 def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int, int]]:
-    """Yield the indexes of two hunks, one from each side, that overlap or have no base line between them."""
+    """Yield pairs of hunks, one from each side, that overlap or have no base line between them.
+
+    A pair has the index of a hunk in `mine` and the index of a hunk in `other`.
+    """
     i = j = 0
     while i < len(mine) and j < len(other):
         one, two = mine[i], other[j]

@@ -143,9 +143,9 @@ def find_positions(lines: Sequence[bytes], positions: Mapping[bytes, int]) -> li
 def pair_lines(old: Sequence[int | None], new: Sequence[int | None]) -> list[LinePair]:
     """Pair old lines with the new lines that replaced them. `old` and `new` are the positions of the lines.
 
-    Lines with the same position are a pair. The lines between two such pairs are paired in order; but if all
-    their positions are known, they have no partner. If the positions of either side are not ascending, no
-    positions are used.
+    Lines with the same position are a pair. Between two such pairs, the lines are paired in order. Exception:
+    if the positions of all these lines are known, the lines have no partner. If the positions of either side
+    are not ascending, no positions are used.
     """
     if not (_is_rising(old) and _is_rising(new)):
         old, new = [None] * len(old), [None] * len(new)

@@ -11,8 +11,9 @@ def trace_lines_back(
 ) -> tuple[dict[int, int], dict[int, int]]:
     """Split lines of a changed file into lines from before the change and lines that the change wrote.
 
-    `lines` maps the caller's line numbers to positions in the changed file. For lines from before the change,
-    return the positions in the old file; for written lines, the positions in the changed file.
+    `lines` maps the caller's line numbers to positions in the changed file. Both results are maps from the
+    caller's line numbers too. The first map has the lines from before the change, with positions in the old
+    file. The second map has the written lines, with positions in the changed file.
     """
     changes = list(changes)
     starts = [hunk.after_start for hunk in changes]

@@ -24,7 +24,10 @@ _IMPORT_WORDS = frozenset({b"as", b"from", b"import", b"type", b"static"})
 
 
 def lost_names(now: bytes, new: bytes) -> frozenset[bytes]:
-    """Return the names that `now` defines and `new` does not."""
+    """Return the names that `now` defines and `new` does not.
+
+    Return none if a text is too large, or if `now` is binary.
+    """
     if max(len(now), len(new)) > MAX_BYTES or b"\0" in now:
         return frozenset()
     before, after = split_lines(now), split_lines(new)
@@ -34,7 +37,10 @@ def lost_names(now: bytes, new: bytes) -> frozenset[bytes]:
 
 
 def added_mentions(before: bytes, after: bytes, new: bytes, names: Iterable[bytes]) -> list[bytes]:
-    """Return the `names` in those lines added from `before` to `after` that are still in `new`, sorted."""
+    """Return those of the `names` that added lines mention, sorted.
+
+    An added line was added from `before` to `after`. It counts only if it is still in `new`.
+    """
     lines, left = split_lines(after), frozenset(split_lines(new))
     added = (line for hunk in hunks(before, after) for line in lines[hunk.after_start : hunk.after_end])
     mentioned = {name for line in added if line in left for name in _NAME.findall(line)}

@@ -69,7 +69,7 @@ def text_after(report: ReportedEdit, before: str | None) -> str | None:
 
 
 def text_before(report: ReportedEdit, after: str) -> str | None:
-    """Return the text that the change turned into `after`; None if that is not certain."""
+    """Return the text from which the change made `after`; None if that text is not certain."""
     if report.before is not None or not report.hunks:
         return report.before
     return apply_hunks(after, tuple(map(_reverse, report.hunks)))

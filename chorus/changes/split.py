@@ -36,11 +36,12 @@ def split_change(
 
     The `reports` are oldest first. `is_open`: an unfinished call may write this file too.
 
-    `in_window`: the indexes of calls that ended inside the window of another call. If possible, the
-    other call's changes before such a call are left out: the other call gets its part when it ends.
+    `in_window`: the indexes of calls that ended while the window of another call was open. The other call may
+    have changed the file before such a call did. If possible, the parts of such calls leave out these earlier
+    changes, because the other call gets its part when it ends.
 
-    `ended_before`: the indexes of calls that had ended before the file was last written. Of the change that
-    is left after the last edit, such a call gets only what its report shows.
+    `ended_before`: the indexes of calls that had ended before the file was last written. After the last edit,
+    a change may be left. Of this change, such a call gets only what its report shows.
     """
     splitter = _Splitter(before, after, reports, is_open=is_open)
     named = [index for index, report in enumerate(reports) if not report.anywhere]
@@ -74,10 +75,11 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 
 
 def count_present(before: bytes | None, reports: Sequence[ReportedEdit]) -> int:
-    """Return how many reports, counted from the first, are about changes that `before` already has.
+    """Return how many reports, from the first on, are about changes that `before` already has.
 
-    The last of these reports must have `before` as its result, or the report after it must have `before` as
-    its start.
+    The number N is the largest one for which two things are true. `before` has the changes of the first N
+    reports. `before` is also known to be the result of the last of them, or the start of the next report. But
+    N is 0 if the first change may have been made to `before`, unless its call may write anywhere.
     """
     text = None if before is None else decode_text(before)
     if text is None or not reports or (not reports[0].anywhere and _starts_from(reports[0], text)):
@@ -103,7 +105,10 @@ def _leaves(report: ReportedEdit, text: str) -> bool:
 def find_overwritten(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> frozenset[int]:
-    """Return the indexes of lost changes that started from the same text as a change that is not lost."""
+    """Return the indexes of the reported changes that another reported change has overwritten.
+
+    An overwritten change is lost. The other change is not lost, and both started from the same text.
+    """
     splitter = _Splitter(before, after, reports, is_open=False)
     lost = {index for index, report in enumerate(reports) if splitter.is_overwritten(report)}
     surviving = {
@@ -202,9 +207,11 @@ class _Splitter:
         return tuple(self._parts + rest)
 
     def place(self, index: int, report: ReportedEdit, following: ReportedEdit | None, *, first: bool) -> bool:
-        """Add a part for any change before this action, then the action's part.
+        """Add the part of this action. Return False if it cannot be found.
 
-        Return False if a part is unknown.
+        If the file changed before the action, first add parts for that change. Exception: a call that still
+        runs may have made that change, and the action's change can be applied without it. Then add only the
+        action's part.
         """
         start = self._start_of(report)
         if start is _UNKNOWN:
@@ -281,10 +288,10 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _moved_before(self, start: bytes | None, report: ReportedEdit) -> bytes | None:
-        """Apply the action's change to the content after the parts so far. Return None if that is impossible.
+        """Apply the action's change to the current content, which has all parts so far.
 
-        The action changed `start`, which may contain changes of a call that still runs. The result leaves out
-        the changes of that call.
+        The action itself changed `start`. `start` may also have changes of a call that still runs; the result
+        leaves them out. Return None if that is impossible.
         """
         if start is None or self._now is None:
             return None
@@ -294,9 +301,9 @@ class _Splitter:
         return moved if isinstance(moved, bytes) else None
 
     def _finish(self, index: int, report: ReportedEdit, following: ReportedEdit | None) -> bool:
-        """Add this action's part as reported, if the report is certain.
+        """If the report is certain, add this action's part as reported.
 
-        Otherwise, the last action gets the rest of the change; for any other action, return False.
+        If it is not, the last action gets the rest of the change. For any other action, return False.
         """
         text = text_after(report, self._text())
         if text is None and following is not None:

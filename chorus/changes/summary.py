@@ -78,7 +78,7 @@ def summarise(action: Action, files: Sequence[FileChange]) -> str:
 
 
 def first_words(lead_text: str | None) -> str | None:
-    """Return the first line of the text that describes the change, without Markdown; None if no line does."""
+    """Return the first change that the lead text describes, without Markdown; None if there is none."""
     for line in (lead_text or "").splitlines():
         text = _MARKDOWN.sub("", line.strip()).rstrip(" :")
         phrase = change_phrase(text) if any(char.isalnum() for char in text) else None
@@ -122,7 +122,10 @@ def render_files(files: Sequence[FileChange]) -> tuple[str, ...]:
 
 
 def count_changed_lines(files: Sequence[FileChange]) -> tuple[int, int] | None:
-    """Count the added and the removed lines; None if some files were not counted, or no file has lines."""
+    """Count the added and the removed lines. Leave out files whose lines were not counted.
+
+    Return None if there are more than `MAX_FILES` files, or if no file is counted.
+    """
     if len(files) > MAX_FILES:
         return None
     counted = [(f.added, f.removed) for f in files if f.added is not None and f.removed is not None]

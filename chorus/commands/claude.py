@@ -125,7 +125,10 @@ def become_client(
 
 
 def start_watcher(home: Home, watch: WatchArguments) -> None:
-    """Start a watcher, and open the side panel, so that the client's first screen has its final size."""
+    """Start a watcher, and open the side panel.
+
+    The panel is opened before the client starts, so that the client's first screen has its final size.
+    """
     stop(home)  # a watcher of another version may be running
     start(home)
     panel = watch.pop("panel", None)

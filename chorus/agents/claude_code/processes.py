@@ -80,7 +80,10 @@ def _config_directory(environment: Mapping[str, str]) -> Path:
 
 
 def _read_session_file(config: Path, process: Process) -> Mapping[str, Any]:
-    """Return the texts in the client's session file; empty if it is missing or another process wrote it."""
+    """Return the text values in the client's session file.
+
+    Return nothing if the file is missing or cannot be read, or if another process wrote it.
+    """
     path = config / "sessions" / f"{process.pid}.json"
     try:
         value, written = json.loads(path.read_bytes()), path.stat().st_mtime
@@ -94,7 +97,8 @@ def _read_session_file(config: Path, process: Process) -> Mapping[str, Any]:
 def _is_of(process: Process, start: object, written: float) -> bool:
     """Return whether a session file belongs to this process, and not to an earlier one with the same id.
 
-    If the start times cannot be compared, the modification time of the file decides.
+    `start` is the start time in the file; if there is none, the file counts as this process's own. If the
+    start times cannot be compared, the modification time of the file decides.
     """
     if start is None or start == process.started:
         return True

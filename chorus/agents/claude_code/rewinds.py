@@ -1,8 +1,8 @@
 """Recognise a rewind: the client sets files back to an earlier turn and does not report it.
 
 There must be two signs. First, the client has kept a copy of the file, or the file no longer exists. Second,
-the client's session file shows that a dialog was open at that moment. Some clients write no status to the
-session file, so their rewinds are missed.
+the client's session file shows that a dialog was open when the file changed. Some clients write no status to
+the session file, so their rewinds are missed.
 """
 
 import hashlib

@@ -47,7 +47,7 @@ def _read_tree_log(root: Path, log_filter: LogFilter) -> list[LogEntryJson]:
 
 
 def add_missing_paths(entries: list[LogEntryJson]) -> None:
-    """Add the missing paths to log entries that came without paths because they have too many."""
+    """Add the paths that log entries lack. The watcher leaves them out of entries that have too many."""
     paths = read_git_paths(Git(Path.cwd()))
     json_views.add_paths(Git(Path(paths.work_tree)), f"{paths.git_dir}/chorus", entries)
 

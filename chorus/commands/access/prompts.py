@@ -44,9 +44,10 @@ def find_prompt(pending: Sequence[PromptJson], name: str) -> PromptJson:
 
 
 def find_chosen_label(prompt: PromptJson, decision: str, key: str | None) -> str | None:
-    """Return the label of the option with this key, or else of the only option that means `decision`.
+    """Return the label of the chosen option; None if it is not known.
 
-    Return None if there is no such option, or more than one.
+    The option with this key was chosen. If no option has this key, the only option that means `decision` was
+    chosen.
     """
     options = prompt.get("options", [])
     chosen = [option for option in options if option["key"] == key]

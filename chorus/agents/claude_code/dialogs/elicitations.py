@@ -14,8 +14,8 @@ YES, NO = "Yes", "No"
 def render_form(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Return the fields of a form as questions, in the format of the agent's own questions.
 
-    A text that several fields share is followed by the field's name, because answers name a question by its
-    text.
+    If several fields have the same text, each text is followed by the name of its field. Reason: an answer
+    names its question by the question's text.
     """
     required, fields = read_required(schema), list(read_fields(schema))
     texts = [str(field.get("description") or field.get("title") or name) for name, field in fields]

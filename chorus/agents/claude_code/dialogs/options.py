@@ -1,6 +1,6 @@
 """Find the key of each option of a dialog, and the meaning that the rule gives to its label.
 
-A dialog with a label that its rule does not name does not match the rule.
+If the rule does not name a label in the dialog, the dialog does not match the rule.
 """
 
 from dataclasses import dataclass
@@ -101,7 +101,10 @@ def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
 
 
 def _presses(dialog: Dialog) -> list[str | None]:
-    """Return the keys (arrows, then Enter) that choose each option; in a numbered list, None for each."""
+    """For each option, return the keys that choose it (arrows, then Enter), or None.
+
+    In a numbered list, all are None.
+    """
     options = dialog.options
     if any(option.number is not None for option in options):
         return [None] * len(options)

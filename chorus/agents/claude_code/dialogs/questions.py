@@ -63,9 +63,10 @@ def read_question(
 
 
 def _label(option: DrawnOption, edge: int) -> str:
-    """Return an option's label without the description, which begins below it in the same column.
+    """Return an option's label without its description.
 
-    A row continues the label if its first word did not fit into the row above.
+    The description begins below the label in the same column. A row belongs to the label if its first word
+    did not fit into the row above.
     """
     rows = list(option.rows)
     count = 1

@@ -122,7 +122,7 @@ def _match_rule(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
 
 
 def _without_tip(heading: _Heading, edge: int) -> _Heading:
-    """Remove the client's tip below the title, which comes and goes and is not about the call."""
+    """Remove the client's tip below the title. The tip comes and goes, and is not about the call."""
     body = heading.body
     if not body or not body[0].strip().startswith(_TIP) or "╌" not in body:
         return heading
@@ -154,7 +154,11 @@ def _match_title(dialog: Dialog, rule: PromptRule) -> _Heading:
 
 
 def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
-    """Return the titles that these rows may show, wrapped or in two columns with a dot between them."""
+    """Return the titles that these rows may show.
+
+    The whole text of the rows may be the title. If the first row has a gap before a dot, the rows may also be
+    two columns; then the left column, followed by the right one, is the title.
+    """
     whole = join_rows(rows, edge)
     gap = _COLUMN_GAP.search(rows[0]) if rows else None
     if gap is None:
@@ -180,8 +184,8 @@ def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
 def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> str | None:
     """Return the name of the tool; None if the rule has no `tool`.
 
-    Raises RuleMismatch if the paragraph below the title does not match the rule's `below_title`. A `{NAME}`
-    in the rule's `tool` stands for a group of that pattern.
+    Raises RuleMismatch if the paragraph below the title does not match the rule's `below_title`. The rule's
+    `tool` may contain `{NAME}`, which stands for a group of the pattern `below_title`.
     """
     if rule.below_title is None:
         return rule.tool

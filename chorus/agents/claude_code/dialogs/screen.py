@@ -93,8 +93,8 @@ def join_rows(rows: Sequence[str], edge: int) -> str:
 def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
     """Cut off a docked pane. Return the rows and the column of the cut; None if no pane is docked.
 
-    A docked pane is behind a vertical line that crosses every row, so text in a dialog cannot imitate the
-    line.
+    The vertical line before a docked pane crosses every row. Text in a dialog does not fill every row, so it
+    cannot imitate the line.
     """
     if not all(_DOCK_LINE in row for row in rows):
         return None

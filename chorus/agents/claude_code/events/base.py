@@ -1,8 +1,8 @@
 """The base of all events, and the two types for events that are not understood.
 
 Sources spell the same field in several ways (`session_id`, `sessionId`), and a model reads them into one
-field. Types are strict: a value of the wrong type makes the event malformed, but counts as absent in a
-`Loose` field.
+field. Types are strict: a value of the wrong type makes the event malformed. In a `Loose` field, such a value
+counts as absent instead.
 """
 
 from dataclasses import dataclass

@@ -125,7 +125,8 @@ def _parse_denials(value: object) -> tuple[Denial, ...] | None:
 class Result(Known):
     """A turn is over.
 
-    If `is_error` is present, it alone says whether the turn failed: `subtype` may be "success" even then.
+    If `is_error` is present, it alone says whether the turn failed. `subtype` may be "success" even if the
+    turn failed.
     """
 
     subtype: LooseText = None

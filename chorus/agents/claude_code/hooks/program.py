@@ -118,7 +118,7 @@ def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | No
 
 
 def _kinds(event: str) -> list[tuple[str | None, str | None]]:
-    """Return a tool pattern and an argument of the hook program for each hook group of an event.
+    """For each hook group of an event, return its tool pattern and its argument for the hook program.
 
     The pattern, the argument or both may be None.
     """
@@ -145,9 +145,10 @@ def _arguments(kind: str | None, chorus: str | None) -> list[str]:
 
 
 def _render_command(hook: Path, arguments: list[str]) -> Mapping[str, Any]:
-    """Render a hook's command, with `args` if possible: then the client starts no shell, which is faster.
+    """Render the command of a hook, with `args` if possible.
 
-    A client that does not know `args` passes the command to a shell, so the path must need no quoting.
+    With `args`, the client starts no shell, which is faster. A client that does not know `args` passes the
+    command to a shell. So `args` is used only if the path is executable and needs no quoting.
     """
     plain = re.fullmatch(r"[A-Za-z0-9_./+@%:,-]+", str(hook)) is not None
     if plain and os.access(hook, os.X_OK):

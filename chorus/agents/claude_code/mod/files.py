@@ -58,9 +58,10 @@ def copy_mod(environment: Mapping[str, str]) -> Path:
 
 
 def reachable_path(socket: Path, environment: Mapping[str, str]) -> Path | None:
-    """Return the socket's path or, if it is too long for a client's mod, the path of a link to the socket.
+    """Return a path to the socket that is short enough for a client's mod; None if there is none.
 
-    None if the link's path is too long as well.
+    If the socket's own path is too long, make a link to the socket and return the link's path. If that path
+    is too long as well, return None.
     """
     if len(os.fsencode(socket)) <= MAX_SOCKET_LENGTH:
         return socket
@@ -76,7 +77,7 @@ def reachable_path(socket: Path, environment: Mapping[str, str]) -> Path | None:
 
 
 def _make_private_directory(environment: Mapping[str, str], name: str) -> Path:
-    """Create a directory for this user alone: whoever can write to it can run programs as this user."""
+    """Create a directory for this user alone. Whoever can write to it can run programs as this user."""
     base = _data_directory(environment)
     make_private(base)
     make_private(base / name)
@@ -110,7 +111,7 @@ def _read_version(client: str) -> tuple[int, ...]:
 
 
 def _read_rollout_switch(environment: Mapping[str, str]) -> bool:
-    """Return whether the switch for mods that the client saved last is on; True if no switch is saved."""
+    """Return whether the client's saved switch for mods is on; True if no switch is saved."""
     directory = environment.get("CLAUDE_CONFIG_DIR")
     path = Path(directory or Path.home()) / ".claude.json"
     with suppress(OSError, ValueError):

@@ -1,7 +1,8 @@
 """Turn events into outcomes.
 
-`Pairing` takes the events of any number of sources, which may repeat each other and come in any order, and
-pairs them by `tool_use_id`. Events that it does not understand are counted, and raise nothing.
+`Pairing` takes the events of any number of sources, and pairs them by `tool_use_id`. The sources may repeat
+each other, and the events may come in any order. Events that `Pairing` does not understand are counted, and
+raise nothing.
 """
 
 from chorus.agents.claude_code.pairing.pairing import Pairing

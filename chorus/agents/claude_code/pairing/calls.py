@@ -118,7 +118,7 @@ class CallEntry:
         self.client = self.client or seen.client
 
     def set_prompt_id(self, turn: Turn | None, prompt_id: TurnId) -> None:
-        """Set the id of the message that led to this call. `turn` is a turn with this prompt id."""
+        """Set the id of the message that led to this call. `turn` is a turn with this id, if known."""
         self.prompt_id = prompt_id
         if self.turn is None:
             self.turn = turn
@@ -186,7 +186,8 @@ class CallTable:
     def update(self, call: ToolUseId, update: CallUpdate) -> list[Outcome]:
         """Apply an update to a call, and return the outcomes.
 
-        If no event has shown the call yet, keep the update until one does.
+        If no event has shown the call yet, keep the update until an event does. If the call ended so long ago
+        that only its id is remembered, do nothing.
         """
         entry = self.find(call)
         if entry is None and call in self._past:

@@ -189,7 +189,7 @@ def _requested_call(
     """Return the agent's newest call with the tool and input of a permission request.
 
     The user or a hook may have changed the input. If no call has this input, return the newest call of the
-    tool without a prompt so far; None if there is no such call.
+    tool that has had no prompt yet; None if there is no such call.
     """
     shown = [pre for pre in state.pending_calls(event, session) if pre.tool == event.tool]
     exact = [pre.call for pre in shown if pre.input == event.input]

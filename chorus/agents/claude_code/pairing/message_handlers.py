@@ -234,9 +234,10 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
 def _on_transcript_message(
     state: PairingState, event: User, context: EventContext, user_text: Message | Command
 ) -> list[Outcome]:
-    """Handle a message or a command in a transcript. A message ends the older calls.
+    """Handle a message or a command in a transcript.
 
-    Times are compared, because the line of a message may come after calls that the message led to.
+    A message closes the open calls that were made before it. Times are compared, not the order of the lines:
+    the message's line may come after calls that the message led to.
     """
     session, outcomes = context.session, list[Outcome]()
     session.cleared = session.cleared or user_text.text == "/clear"
@@ -324,7 +325,11 @@ def on_result(state: PairingState, event: Result, context: EventContext) -> list
 
 
 def end_turns(session: SessionContext, turns: list[Turn], error: str | None) -> list[Outcome]:
-    """End turns whose end is not reported, because the agent read the next message first."""
+    """End these turns; with `error`, as failed.
+
+    The client does not report the end of such a turn, because the agent read the next message during the
+    turn.
+    """
     return [
         TurnEnded(session.id, one.id) if error is None else TurnReported(session.id, one.id, error=error)
         for one in turns

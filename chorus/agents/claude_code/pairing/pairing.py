@@ -81,7 +81,11 @@ class Pairing:
             self._state.count(self.problems, f"malformed:{event.kind}")
 
     def _change_session(self, event: Known, context: EventContext) -> list[Outcome]:
-        """Correct the calls of a session whose id became known, and close the calls of a replaced client."""
+        """Handle a change of a channel's session.
+
+        If the session's id became known, correct the session's calls. If another client started in the
+        channel, close the calls of the session that ran there before.
+        """
         named, replaced = self._state.sessions.take_change()
         outcomes = self._state.calls.correct_session(named) if named else []
         if replaced is not None and self._state.calls.any_open and type(event) in _CLIENT_STARTS:

@@ -62,7 +62,7 @@ class LeadText:
     def before(self, message_id: str | None) -> str | None:
         """Return the lead text of a call in the message `message_id`; None if there is none.
 
-        A text from another message counts until a call after the text has a result.
+        If the latest text is from another message, it counts only until a call after the text has a result.
         """
         same = message_id is not None and message_id == self.message_id
         return self.text if same or not self.has_result else None
@@ -174,7 +174,11 @@ class SessionRegistry:
         return SIDECHAIN if event.sidechain else None
 
     def take_change(self) -> tuple[SessionContext | None, SessionContext | None]:
-        """Return the session whose id became known, and the session that its channel left. Forget both."""
+        """Return which sessions changed since the last call, and forget them.
+
+        The first session had no id, and its id became known. The second session was left by its channel,
+        which now has another session. Each is None if there is no such session.
+        """
         change, self.named, self.replaced = (self.named, self.replaced), None, None
         return change
 
@@ -237,8 +241,9 @@ class SessionRegistry:
     ) -> tuple[SessionContext, Trust]:
         """Find the session of an event that names another session than its channel has.
 
-        Depending on the kind of event (`claim`), the event belongs to the named session or to the channel's
-        session, or the channel switches to the named session. The second result is the trust in the session.
+        The kind of event (`claim`) decides. The event belongs to the named session, or it belongs to the
+        channel's session, or the channel switches to the named session. The second result is the trust in the
+        session.
         """
         known = self._by_id.touch(own)
         if claim is _EVENT or (claim is Trust.RESULT and known is not None):
@@ -257,7 +262,11 @@ class SessionRegistry:
         return held
 
     def _named(self, own: SessionId, held: _Channel | None, cwd: str | None) -> SessionContext:
-        """Return the session with this id: a known one, the channel's session without an id, or a new one."""
+        """Return the session with the id `own`.
+
+        If no session has this id, give the id to the channel's session or, if the channel has none, to a new
+        session.
+        """
         if held is None or own in self._by_id:
             return self._known(own, cwd)
         session = self._by_id[own] = self.named = held.session

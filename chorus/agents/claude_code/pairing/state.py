@@ -106,7 +106,8 @@ class PairingState:
         """Return the turn of a transcript line.
 
         A line without a prompt id gets the turn of the transcript's last prompt id. The session's current
-        turn may be a later one, because a hook may report the next message first.
+        turn may be wrong for the line: if a hook has already reported the next message, the current turn is a
+        later one.
         """
         prompt_id = context.session.transcript_prompt_id
         if event.prompt_id is None and prompt_id is not None:
@@ -190,7 +191,7 @@ class PairingState:
         all_agents: bool = False, except_prompt_id: TurnId | None = None,
         only_prompt_id: TurnId | None = None, before: str | None = None,
     ) -> list[Outcome]:  # fmt: skip
-        """Close the open calls that `agent` (None: the main agent) or all agents made in the session.
+        """Close the open calls of `agent` (None: the main agent) in the session; or of all agents.
 
         A source closes only calls that it has shown itself. In a session that several clients share, an event
         closes only calls of its own client.

@@ -1,8 +1,8 @@
 """Find the user message that a tool call belongs to.
 
-Hooks and transcripts give messages an id, the prompt id, which is also the id of the turn. Further turns with
-the same prompt id get a number after it. The stream gives no ids, so its turns are numbered. A turn that
-starts because a background task ended counts as part of the turn before.
+Hooks and transcripts give messages an id, the prompt id. The prompt id is also the id of the turn. If several
+turns have the same prompt id, the later ones have a number after the id. The stream gives no ids, so its
+turns are numbered. A turn that starts because a background task ended counts as part of the turn before.
 """
 
 from collections import deque
@@ -128,7 +128,7 @@ class Turns:
         return self._find_together(text) or self.current
 
     def ended_before(self, turn: Turn | None) -> list[Turn]:
-        """Return the earlier turns that one result ends together with this turn."""
+        """Return the turns that started before this turn and end with the same result."""
         if len(self._together) < 2:
             return []
         return self._together[: self._together.index(turn)] if turn in self._together else []
@@ -137,7 +137,7 @@ class Turns:
         return self._new(None, text)
 
     def continue_with(self, prompt_id: TurnId) -> None:
-        """Assign to the current turn an unknown prompt id that came without a message."""
+        """Handle a prompt id that came without a message. If the id is unknown, the current turn gets it."""
         if prompt_id not in self._by_prompt_id and self.current is not None:
             self._by_prompt_id[prompt_id] = [self.current]
 
@@ -153,7 +153,7 @@ class Turns:
         return self._start_next()
 
     def unfinished(self) -> list[Turn]:
-        """Return the turns left without a result when `system/init` starts another. Call before `on_init`."""
+        """Return the turns that get no result because `system/init` starts a turn. Call before `on_init`."""
         if not self._running or (self._announced is None and not self.queued and self._ended_tasks):
             return []
         running = [turn for turn in self._running if turn is not self._announced]
@@ -182,11 +182,11 @@ class Turns:
         return not self._running
 
     def on_task_end(self) -> None:
-        """Count an ended task. It lets one `system/init` without a message continue the current turn."""
+        """Count an ended task. For each, one `system/init` without a message continues the current turn."""
         self._ended_tasks = min(self._ended_tasks + 1, MAX_QUEUED)
 
     def join(self, turn: Turn, prompt_id: TurnId) -> None:
-        """Give a prompt id to a turn without one, because a turn with this prompt id is the same turn."""
+        """Give a prompt id to a turn without one. If a turn with this id is known, it is the same turn."""
         turn.message = turn.message or self._by_prompt_id.get(prompt_id, [turn])[0].message
         self._rename(turn, prompt_id)
         if turn in self._together:

@@ -20,7 +20,8 @@ class PromptAppearances:
     def observe(self, view: PaneView) -> PromptAppearance | None:
         """Update the current appearance from the pane's screen, and return it.
 
-        Neither copy mode nor an unreadable screen, which may be half drawn, ends an appearance.
+        Copy mode does not end an appearance. An unreadable screen does not end it either, because the screen
+        may be half drawn.
         """
         if view.dead:
             self.current = None

@@ -57,8 +57,8 @@ class KeyRelay:
     def retry_last_key(self) -> bool:
         """Note that the last key was not sent. Return whether to look at the pane again.
 
-        Return False for the first key: the screen may now show another prompt with the same question. Return
-        False for `Tab`: the footer, which offers this key, is drawn last.
+        Return False for the first key, because the screen may now show another prompt with the same question.
+        Return False for `Tab`. The footer offers this key and is drawn last, so the screen was complete.
         """
         assert self._step is not None
         if self.sent < 2 or self._step.key == "Tab":

@@ -53,7 +53,11 @@ KeySubsequence = Generator[KeyStep, Prompt, Prompt]
 
 
 def plan_keys(answer: Answer, decided: Prompt, shown: Prompt) -> KeySequence:
-    """Plan the keys for an answer to `decided`. `shown` is the same prompt with its current input state."""
+    """Plan the keys for an answer.
+
+    `decided` is the prompt for which the answer was given. `shown` is the same prompt with its current input
+    state.
+    """
     _check_texts(answer)
     match answer:
         case Allow(text):

@@ -102,7 +102,7 @@ def remove_hooks(text: str) -> str | None:
 
 
 def _cut(text: str, entry: _Entry) -> str | None:
-    """Cut a hook, and the objects and lists that Chorus created for the hook and that are otherwise empty.
+    """Cut a hook. Also cut the objects and lists around it that Chorus created, if they are empty then.
 
     Return None if Chorus created the file and nothing else is left.
     """

@@ -47,7 +47,8 @@ def find_unused_rows(data: bytes, texts: Iterable[bytes]) -> list[UnusedRow]:
 def find_rows(rows: Sequence[bytes], texts: Iterable[bytes]) -> list[tuple[int, int]]:
     """Return the first and the last row of each text. The texts must be in the order of the rows.
 
-    Blanks and newlines are ignored. If a text is not found, its last row is the row before its first.
+    Blanks and newlines are ignored. If a text is not found, its pair ends before it begins: the last row is
+    the first row minus 1.
     """
     solid = [row.translate(None, _BLANKS) for row in rows]
     ends = list(accumulate(map(len, solid)))

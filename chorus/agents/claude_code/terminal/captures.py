@@ -27,7 +27,8 @@ def read_capture(data: bytes, widths: Sequence[int] = ()) -> list[Document]:
 def _read_rows(rows: list[bytes], widths: Sequence[int], parts: int) -> list[tuple[int, Document]]:
     """Return the events of these rows, each with the index of its first row.
 
-    Runs of rows that give no event are read again as separate captures, up to `parts` levels deep.
+    If rows next to each other give no event, they are read again as a capture of their own. This is repeated
+    up to `parts` levels deep.
     """
     data = b"\n".join(rows)
     best, is_wrapped = _read(data, None)

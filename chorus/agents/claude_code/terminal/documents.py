@@ -46,19 +46,20 @@ class BrokenObject:
     abandoned: set[tuple[int, int]] = field(default_factory=set)
 
     def is_sure(self, row: int, start: int) -> bool:
-        """Return whether an object at the offset `start` in `row` cannot be a part of the broken one."""
+        """Return whether an object at this place cannot be a part of the object that broke off."""
         return row >= self.until or (self.next_starts.get(row) == start and (row, start) not in self.disputed)
 
     def abandon(self, row: int, start: int) -> None:
-        """Note that the object at this place broke off, so that it is not read again."""
+        """Note that an object broke off that started at this place. No object is read from there again."""
         self.abandoned.add((row, start))
         if self.next_starts.get(row) == start:
             del self.next_starts[row]
 
     def add_next_start(self, row: int, start: int, *, sure: bool) -> None:
-        """Look for an object at this place when the row is read again.
+        """Note that another object starts at this place. It is read when the row is read again.
 
-        `sure`: the object there is a document. Otherwise it may be the last part of the broken object.
+        `sure`: the other object is a document. If it is not sure, the other object may also be the last part
+        of the object that broke off. It is then ignored if another start in the row is known.
         """
         if sure:
             self.next_starts[row] = start
@@ -133,7 +134,7 @@ class DocumentCollector:
             self.give(text, value, exact)
 
     def _is_part(self, value: dict[str, Any], place: ObjectLocation) -> bool:
-        """Return whether the object may be a part of a larger one that is not complete."""
+        """Return whether the object may be a part of a larger object that is not complete."""
         if isinstance(value.get("uuid"), str):
             return False  # only events of the client have one
         if self._is_disputed(place):
@@ -148,7 +149,7 @@ class DocumentCollector:
         return doubt
 
     def _is_disputed(self, place: ObjectLocation) -> bool:
-        """Return whether the object may be the last part of the broken object."""
+        """Return whether the object may be the last part of an object that broke off."""
         return (place.position, place.start) in self.broken.disputed
 
 

@@ -46,9 +46,9 @@ _STEPS: dict[tuple[int, int], int] = {
 class ObjectScan:
     """Scans one object, piece by piece.
 
-    `end`: where in the last piece the scan stopped. `offset`: the total size of the pieces after which the
-    object was still open. `last_closed`: start and end of the object that was closed last, as offsets from
-    the start of the first piece.
+    `end`: where in the last piece the scan stopped. `offset`: the total size of the pieces so far, without a
+    piece in which the object ended or was found invalid. `last_closed`: start and end of the object that was
+    closed last, as offsets from the start of the first piece.
     """
 
     __slots__ = ("_at", "_escaped", "end", "last_closed", "offset", "stack")

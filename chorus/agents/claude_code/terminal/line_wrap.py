@@ -56,7 +56,7 @@ class LineWrap(Protocol):
         ...
 
     def learn(self, joined: JoinedRows) -> None:
-        """Remember row sizes and blanks at row ends from the rows of a whole object."""
+        """Remember facts from the rows of a whole object: the row sizes, and whether rows end in blanks."""
         ...
 
     def contradicts(self, rows: Sequence[bytes]) -> bool:

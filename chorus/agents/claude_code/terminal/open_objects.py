@@ -93,10 +93,11 @@ class OpenObject:
         return position if position > (0, self.start) else None
 
     def last_inner(self, *, in_row: bool) -> tuple[int, int] | None:
-        """Return the row and offset of the last inner object if it may be the next document; else None.
+        """Return the row and offset of an object inside this one if it may be the next document; else None.
 
-        An inner object may be a document if it ends its row and the scan failed right after it. `in_row`: the
-        scan failed in the last row, not after it.
+        Of the objects inside this one, the object that was closed last is checked. It may be a document if
+        its end is the end of a row and the scan failed right after it. `in_row`: the scan failed in the last
+        row, not after it.
         """
         if self.scan.last_closed is None:
             return None

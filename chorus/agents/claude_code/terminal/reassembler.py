@@ -19,9 +19,9 @@ class Reassembler:
     """Reads one source: one pipe, one capture, one file.
 
     `width` is the pane's width, for a capture in rows. `unwrapped`: the source never wraps, so a newline
-    inside an object means that the object was cut off. Without either, an object over several rows is counted
-    and not returned. `allow_inexact`: also return objects whose blanks at row ends are in doubt, marked
-    `exact=False`.
+    inside an object means that the object was cut off. Without `width` and `unwrapped`, an object over
+    several rows is counted and not returned. `allow_inexact`: also return objects whose blanks at row ends
+    are in doubt, marked `exact=False`.
 
     `problems` counts by kind: "noise" (rows that belong to no object), "cut-off", "too-long" (over
     `max_size`), "malformed" (not JSON), "unknown-width" (wrapped, and no width given), "ambiguous-wrap" (two

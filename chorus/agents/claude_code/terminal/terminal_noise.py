@@ -54,7 +54,7 @@ def find_start_after_cut(row: bytes, failed: int) -> int | None:
     """Return where the next object starts after one that was cut off without a newline; None if not found.
 
     `failed` is where the scan of the cut object failed, usually near the next object's brace. If the object
-    was cut off inside a string, the scan read the brace as text and failed after the quote that follows it.
+    was cut off inside a string, the scan read the brace as text and failed after the next quote.
     """
     few = row[max(0, failed - _MAX_LEAD) : failed]
     taken = failed - len(few) + len(few.rstrip(b" \t")) - 2
