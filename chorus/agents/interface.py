@@ -343,9 +343,9 @@ class AnswerRelay(Protocol):
         ...
 
     def retry_last_key(self) -> bool:
-        """Note that the last key was not sent, because the screen was being drawn.
+        """Note that the last key was not sent, because the screen had changed.
 
-        Return whether to look at the pane again. Otherwise call `key_not_sent`.
+        Return True if the caller should look at the pane again. If False, it must call `key_not_sent`.
         """
         ...
 

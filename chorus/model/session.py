@@ -101,7 +101,7 @@ class SessionTable:
     _clients: dict[SessionId, list[str]] = field(default_factory=dict)  # the client seen last is last
 
     def feed(self, outcome: Outcome, *, time: str, source: str) -> Session | None:
-        """Apply an outcome to its session. Return the session, if there is one."""
+        """Apply an outcome to its session. Return the session; None if nothing was updated."""
         match outcome:
             case SessionDiscovered(session, cwd):
                 return self._update(session, time, source, state="idle", **_without_none(cwd=cwd))

@@ -55,7 +55,7 @@ def find_arguments(words: tuple[str, ...]) -> tuple[str, Arguments] | None:
 
 
 def is_listed(words: tuple[str, ...]) -> bool:
-    """True if some harmless command begins with these words."""
+    """True if the words begin with the name of a harmless command, or such a name begins with the words."""
     start = " ".join(words)
     return find_arguments(words) is not None or any(name.startswith(f"{start} ") for name in _PROGRAMS)
 

@@ -70,7 +70,7 @@ def accepts_connections(address: Address) -> bool:
 def make_directory(address: Address) -> None:
     """Create the socket's directory if it has the name of tmux's default directory (`tmux-UID`).
 
-    tmux itself creates that directory, but not if it is called with -S, as by Chorus.
+    tmux creates this directory itself, but not with `-S`, which Chorus uses.
     """
     directory = address.socket.parent
     if directory.name != _own_name():

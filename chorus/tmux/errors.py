@@ -61,7 +61,7 @@ class PaneChanged(ChorusError):
 
 
 class ScreenChanged(PaneChanged):
-    """The pane no longer shows the text that was read. No key was sent."""
+    """The pane has another size or no longer shows the text that was read. No key was sent."""
 
 
 class PipeTaken(ChorusError):

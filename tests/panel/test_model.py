@@ -91,6 +91,7 @@ def test_actions_missing_from_a_complete_log_are_removed() -> None:
     )
     assert (list(model.entries), model.complete) == ([2, 3], True)
     assert list(model.groups) == [("s1", "b"), ("s1", "c")]
+    assert [model.name_of(f"toolu_0000{n}") for n in (1, 2)] == ["toolu_00001", "2"]
 
 
 def test_progress_ends_when_all_is_done_or_the_watcher_is_lost() -> None:

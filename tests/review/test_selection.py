@@ -136,6 +136,22 @@ def test_markers_are_not_offered_for_a_file_that_was_deleted(
     assert refused(recorder, "1")[1] == "Undo the outside change by hand first, then run `chorus revert 1`."
 
 
+def test_markers_that_need_the_dependents_too_are_offered_with_them(
+    repo: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    agent.edit("app.py", b"new\n")
+    agent.edit("run.sh", b"new\n")
+    agent.edit("app.py", None)
+    repo.write("run.sh", b"the user's\n")
+    recorder.record_outside()
+    both = Selection(["1", "2"])
+    with pytest.raises(RevertConflict) as conflict:
+        revert(recorder, both, with_dependents=True)
+    command = "chorus revert 1 2 --with-dependents --markers"
+    assert (conflict.value.hint or "").endswith(f"Or run `{command}` to write conflict markers.")
+    revert(recorder, both, with_dependents=True, markers=True, dry_run=True)
+
+
 def test_a_redo_that_later_changes_prevent_says_how_to_redo_it(
     repo: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:

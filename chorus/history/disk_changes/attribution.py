@@ -136,7 +136,7 @@ class SharedPath:
     ended_before: tuple[int, ...]
 
     def first(self, count: int) -> "SharedPath":
-        """Keep only the first `count` calls. `before` has their changes already: it becomes `after` too."""
+        """Keep only the first `count` calls. `before` already has their changes, so it is `after` too."""
         ended = tuple(index for index in self.ended_before if index < count)
         actions, reports = self.actions[:count], self.reports[:count]
         return replace(self, after=self.before, actions=actions, reports=reports, ended_before=ended)

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class Feed:
-    """The messages of one watcher for a panel in `work_tree`. `here`: leave out all other work trees."""
+    """The messages of one watcher for a panel. `here`: leave out the actions of other work trees."""
 
     def __init__(
         self,

@@ -195,7 +195,7 @@ def outside_id(value: object) -> str | None:
 
 
 def parse_outside(value: object, n: float, after: LogItem | None) -> LogItem:
-    """Parse an outside change. It is shown in the turn of `after`, the action before the change."""
+    """Parse an outside change made after the action `after`. It is shown in the turn of that action."""
     turn = {"session": after.session, "turn": after.turn, "message": after.message} if after else {}
     item = {"message": "Before the first action", **_mapping(value), **turn}
     return _parse_numbered({**item, "id": outside_id(value), "tool": item.get("tool") or "outside"}, n)

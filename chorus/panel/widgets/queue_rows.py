@@ -178,7 +178,7 @@ class Columns:
 
 
 def plan_columns(rows: list[QueueRow]) -> Columns:
-    """Return widths that fit the newest rows, except very long texts."""
+    """Return widths that fit most of the newest rows."""
     # 500 are more than a screen holds.
     entries = [row.entry for row in rows[-500:] if isinstance(row, ActionRow)]
     if not entries:

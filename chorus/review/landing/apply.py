@@ -26,7 +26,7 @@ from chorus.text.width import list_of
 
 
 class LandConflict(ChorusError):
-    """The landing conflicts with the branch or the user's index. Nothing was changed."""
+    """Actions do not fit the branch, the user's index, or what a commit hook changed. Nothing was landed."""
 
     exit_code = ExitCode.CONFLICT
 

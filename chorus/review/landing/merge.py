@@ -174,7 +174,7 @@ def find_staged_conflicts(
 def update_user_index(
     workspace: Workspace, old: Oid | None, new: Oid | None, positions_of: PositionsOf
 ) -> None:
-    """Apply the change from the tree `old` to the tree `new` to the user's index."""
+    """Update the user's index with what changed between the trees `old` and `new`."""
     changed = workspace.trees.diff(old, new)
     staged = read_index(workspace.repository, [change.path for change in changed])
     update = _plan_index(workspace, changed, staged, positions_of)

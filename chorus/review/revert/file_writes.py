@@ -37,7 +37,7 @@ def write_files(recorder: Recorder, writes: Sequence[FileWrite]) -> None:
 
 
 def write_if_unchanged(recorder: Recorder, edits: Iterable[Edit]) -> None:
-    """Write each file that still has the content from before its edit; skip the others."""
+    """Apply each edit whose file still has the content `edit.before`; skip the others."""
     wanted = (
         (edit.path, read_stored(recorder, edit.before), read_stored(recorder, edit.after))
         for edit in sorted(edits, key=lambda edit: edit.after is not None)

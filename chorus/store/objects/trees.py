@@ -145,7 +145,7 @@ class Trees:
         return oid
 
     def _replaced(self, oid: Oid) -> None:
-        """Keep the old version of a directory in the cache for only a few more changes."""
+        """Keep only the last `MAX_OLD_VERSIONS` replaced directories in the cache."""
         self._old_versions.append(oid)
         if len(self._old_versions) > MAX_OLD_VERSIONS:
             _, freed = self._cache.pop(self._old_versions.popleft(), (None, 0))

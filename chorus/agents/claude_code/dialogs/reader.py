@@ -171,8 +171,8 @@ def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
 def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
     """Return the heading of a dialog whose top is above the pane: the rule's `tail_title` and the text.
 
-    Raises RuleMismatch if the rule has no `tail_title`, or if the text does not look like a diff or a listed
-    file.
+    Raises RuleMismatch if the rule has no `tail_title`, or if the text is not the end of a diff or of a file
+    with line numbers.
     """
     if rule.tail_title is None:
         raise RuleMismatch("the top of the dialog is not on the screen")

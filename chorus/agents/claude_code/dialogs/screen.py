@@ -60,7 +60,7 @@ def is_capture(text: str) -> bool:
 
 
 def parse_screen(text: str, width: int | None = None) -> CapturedScreen:
-    """Parse a capture. Without `width`, the widest row gives the pane's width."""
+    """Parse a capture, without a docked pane. `width`: the pane's width; None: that of the widest row."""
     rows = [_plain_text(row) for row in text.removesuffix("\n").split("\n")]
     cut = _cut_dock(rows)
     if cut is not None:

@@ -1,8 +1,7 @@
 """Find the JSON objects in rows of terminal text.
 
-If an object turns out to be invalid or incomplete, its rows are read again for other objects. No byte is
-scanned more than a few times: a byte has only two possible readings (inside a string or outside), and rows
-that begin with a part of an object are skipped.
+If an object turns out to be invalid or incomplete, its rows are read again for other objects. Rows that begin
+with an inner object of the broken one are skipped, so that no byte is scanned more than a few times.
 """
 
 from collections import Counter
