@@ -12,7 +12,12 @@ import pytest
 
 from chorus.system.files.atomic_file import replace_file
 from chorus.system.files.file_lock import FileLock, NoLocks, is_locked, try_lock
-from chorus.system.files.git_files import find_work_tree, read_common_dir, read_git_dir
+from chorus.system.files.git_files import (
+    find_work_tree,
+    read_common_dir,
+    read_git_dir,
+    work_tree_label,
+)
 from tests.repos import UserRepo
 
 HOLD = """
@@ -121,3 +126,13 @@ def test_a_file_system_without_locks_is_refused_with_a_way_out(
     with pytest.raises(NoLocks, match=rf"cannot lock .*/lock: {os.strerror(code)}") as caught:
         FileLock(tmp_path / "lock").try_acquire()
     assert "local disk" in str(caught.value.hint)
+
+
+def test_no_two_work_trees_have_the_same_name() -> None:
+    named = ["main", "worktree-main", "worktree-worktree-main", "feature", "worktree-feature", "mainly"]
+    labels = [work_tree_label("/r/.git", "/r/.git")]
+    labels += [work_tree_label(f"/r/.git/worktrees/{name}", "/r/.git") for name in named]
+    assert len(set(labels)) == len(labels)
+    assert labels[0] == "main"
+    assert labels[1:3] == ["worktree-main", "worktree-worktree-main"]
+    assert labels[4:] == ["feature", "worktree-feature", "mainly"]

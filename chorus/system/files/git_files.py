@@ -40,12 +40,13 @@ def read_common_dir(git_dir: AnyPath) -> str:
 def work_tree_label(git_dir: AnyPath, common_dir: AnyPath) -> str:
     """The name of a work tree for users: `main`, or the name that git gave a linked work tree.
 
-    A linked work tree that git named `main` is called `worktree-main`.
+    No two work trees get the same name: a linked one that git named `main` is called `worktree-main`, and one
+    that git named `worktree-main` gets the prefix once more.
     """
     if os.fspath(git_dir) == os.fspath(common_dir):
         return "main"
     name = os.path.basename(git_dir)
-    return f"worktree-{name}" if name == "main" else name
+    return f"worktree-{name}" if name.replace("worktree-", "") == "main" else name
 
 
 def label_of(directory: AnyPath) -> str | None:
