@@ -229,16 +229,17 @@ class WatchedTree:
         window is open.
         """
         exclude = self.windows.open_paths | self._held_paths
-        ready = None
-        if not (self._found or self._may_be_anywhere):
-            ready = self._changed_paths.take_settled(grace_seconds)
-        if ready is not None and self.watch.needs_scan:
-            self._found = await self._write(None, lambda recorder: recorder.find_changes(None, exclude))
-            self._found_at = time.monotonic()
-        elif ready is not None:
+        if self._may_be_anywhere:
+            return True
+        if self.watch.needs_scan or self._found:
+            if not self._found:
+                self._changed_paths.take()
+                self._found = await self._write(None, lambda recorder: recorder.find_changes(None, exclude))
+                self._found_at = time.monotonic()
+            if self._found and time.monotonic() - self._found_at >= grace_seconds:
+                await self._record_found(exclude)
+        elif (ready := self._changed_paths.take_settled(grace_seconds)) is not None:
             await self._write(ready.where, lambda recorder: recorder.record_outside(ready.where, exclude))
-        if self._found and time.monotonic() - self._found_at >= grace_seconds and not self._may_be_anywhere:
-            await self._record_found(exclude)
         return self._changed_paths.any_left or bool(self._held or self._found)
 
     async def _record_found(self, exclude: frozenset[str]) -> None:

@@ -357,10 +357,9 @@ def test_a_change_that_a_scan_found_is_outside_only_after_a_call_could_claim_it(
 
     settle(tree)
     tree.watch.stop()
-    record_outside(tree, grace_seconds=600)  # notes that nothing is watched any more
     place = repo.write("app.py", b"by the edit\n")
     repo.write("mine.txt", b"by the user\n")
-    assert look_after_grace()
+    assert record_outside(tree, grace_seconds=600)
     assert facts(tree) == []
     tell(tree, ActionClosed(action("t1", place)))
     repo.write("mine.txt", b"by the user, who still writes\n")
@@ -378,12 +377,10 @@ def test_files_that_change_between_a_scan_and_the_look_after_it_delay_no_other(
 ) -> None:
     settle(tree)
     tree.watch.stop()
-    record_outside(tree, grace_seconds=600)
     repo.write("busy.txt", b"1\n")
     place = repo.write("made", b"a file\n")
     repo.write("still.txt", b"still\n")
-    time.sleep(0.2)
-    assert record_outside(tree, grace_seconds=0.2)
+    assert record_outside(tree, grace_seconds=600)
     repo.write("busy.txt", b"2\n")
     place.unlink()
     repo.write("made/inner.txt", b"now a directory\n")
