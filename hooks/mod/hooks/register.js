@@ -84,6 +84,7 @@ async function post($, url, body) {
 async function introduce($) {
   const report = { event: "hook", hook: unheard, ...place, session }
   if (unheard && (await post($, REPORT_URL, report))) unheard = null
+  return !unheard
 }
 
 async function introduceSoon($, tries = RETRIES) {
@@ -96,7 +97,8 @@ async function introduceSoon($, tries = RETRIES) {
 
 async function deliver($, report) {
   if (report.hook && report.hook.hook_event_name === "SessionStart") unheard = report.hook
-  else await introduce($)
+  // A watcher that hears of the session by another report takes the whole transcript for what it has missed.
+  else if (!(await introduce($))) return null
   const reply = await post($, REPORT_URL, { ...report, ...place })
   if (reply && unheard === report.hook) unheard = null
   if (reply && reply.notice) {

@@ -150,6 +150,27 @@ test("a report that waits behind others names the turn in which it was made", as
   expect(calls.map((request) => request.session.prompt_id)).toEqual(["p1", "p1"])
 })
 
+test("a watcher hears of nothing before it has heard of the session", async ($, on) => {
+  // The first request after the first watcher was killed may fail although the next watcher is there.
+  let failures = 2
+  const requests = watch(on, () =>
+    failures-- > 0 ? { value: { ...ANSWER, ok: false, status: 500, text: "" } } : reply({}),
+  )
+  on("classic.SessionStart", async () => ({ value: null }))
+  on("process.run", async () => ({ value: { stdout: "works", stderr: "", exitCode: 0 } }))
+  const start = { hook_event_name: "SessionStart", session_id: "s1", transcript_path: "/t.jsonl", source: "startup" }
+  await $.classic.SessionStart(start)
+  await settled(() => requests.length === 1)
+  await $.tool.call(EDIT)
+  await settled(() => requests.length === 4)
+  expect(requests.map((request) => (request.hook ? request.hook.hook_event_name : request.event))).toEqual([
+    "SessionStart",
+    "SessionStart",
+    "SessionStart",
+    "after",
+  ])
+})
+
 test("a client that Chorus did not start sends nothing", async ($, on) => {
   const requests = watch(on, undefined, {})
   expect((await $.tool.call(EDIT)).text).toBe("done")
